@@ -1,0 +1,121 @@
+"""Finite Markov chains with exact rational rows.
+
+A chain is stored as a sparse matrix of integer numerators with one denominator per row, so
+every probability is an exact rational and the float matrix is derived from it. Rows sum to
+exactly 1; this is checked when a chain is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.errors import VerificationError
+from markov_lrsao.structure import Components, components
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+__all__ = ["MarkovChain"]
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovChain:
+    """A chain on the states 0..size-1.
+
+    Attributes
+    ----------
+    indptr, indices : sparse structure (CSR, columns sorted within a row, no duplicates)
+    numerators : the entry of row i at k is numerators[k] / denominators[i]
+    denominators : one positive integer per row
+    start : initial states
+    positions : the walk's position in each state, or all zeros for a chain of another kind
+    labeller : state -> text for people
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    numerators: npt.NDArray[Any]
+    denominators: npt.NDArray[Any]
+    start: IntArray
+    positions: IntArray
+    labeller: Callable[[int], str] = field(default=str, repr=False)
+
+    def __post_init__(self) -> None:
+        sums = np.add.reduceat(self.numerators, self.indptr[:-1]) if self.size else []
+        if np.any(np.diff(self.indptr) == 0) or not np.all(sums == self.denominators):
+            raise VerificationError("a row of the chain does not sum to exactly 1")
+        if np.any(self.numerators <= 0):
+            raise VerificationError("a transition of the chain has probability <= 0")
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return len(self.indptr) - 1
+
+    @property
+    def transitions(self) -> int:
+        """Number of transitions with positive probability, self-loops included."""
+        return len(self.indices)
+
+    def label(self, state: int) -> str:
+        """Return a text by which a person recognises a state."""
+        return self.labeller(state)
+
+    def row(self, state: int) -> list[tuple[int, fmpq]]:
+        """Return the successors of a state with their exact probabilities."""
+        span = slice(int(self.indptr[state]), int(self.indptr[state + 1]))
+        denominator = int(self.denominators[state])
+        return [
+            (int(j), fmpq(int(numerator), denominator))
+            for j, numerator in zip(self.indices[span], self.numerators[span], strict=True)
+        ]
+
+    def exact_rows(self) -> list[list[tuple[int, fmpq]]]:
+        """Return all rows with exact probabilities (for small chains)."""
+        return [self.row(i) for i in range(self.size)]
+
+    @cached_property
+    def components(self) -> Components:
+        """Strongly connected components, successors first."""
+        return components(self.indptr, self.indices)
+
+    @cached_property
+    def sources(self) -> IntArray:
+        """The row of each stored transition."""
+        return np.repeat(np.arange(self.size, dtype=np.int64), np.diff(self.indptr))
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """Return the transition matrix in floats, each entry correctly rounded."""
+        from scipy.sparse import csr_array
+
+        data = self.numerators.astype(np.float64) / self.denominators[self.sources]
+        return csr_array(
+            (data.astype(np.float64), self.indices, self.indptr), shape=(self.size, self.size)
+        )
+
+    def to_networkx(self) -> networkx.DiGraph[int]:
+        """Return the chain as a graph: nodes have `label`, edges an exact `probability`."""
+        import networkx as nx
+
+        graph: networkx.DiGraph[int] = nx.DiGraph()
+        for i in range(self.size):
+            graph.add_node(i, label=self.label(i), position=int(self.positions[i]))
+        for i in range(self.size):
+            for j, probability in self.row(i):
+                graph.add_edge(i, j, probability=probability)
+        return graph
+
+    def at_positions(self, positions: Sequence[int]) -> BoolArray:
+        """Return which states lie at one of the positions."""
+        return np.isin(self.positions, list(positions))

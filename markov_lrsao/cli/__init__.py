@@ -1,0 +1,51 @@
+"""The command line. Commands live in modules of their own and import the engine lazily.
+
+Errors that a user can cause are one line on stderr and exit code 2; Ctrl-C is exit code 130.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    from typer.exceptions import TyperException
+
+    from markov_lrsao.cli.app import app
+
+    try:
+        code = app(args=list(arguments) if arguments is not None else None,
+                   prog_name="markov-lrsao", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except TyperException as error:
+        from markov_lrsao.cli.app import usage_message
+
+        text, code = usage_message(error)
+        print(text, file=sys.stdout if code == 0 else sys.stderr)
+        return code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) has gone; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        from markov_lrsao.errors import LrsaoError
+
+        if isinstance(error, LrsaoError | MemoryError | OSError):
+            message = " ".join(str(error).split()) or type(error).__name__
+            print(f"markov-lrsao: {message}", file=sys.stderr)
+            return 2
+        raise
+
+
+def entry_point() -> None:
+    """Run as a console script."""
+    sys.exit(main())

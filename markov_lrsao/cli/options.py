@@ -1,0 +1,71 @@
+"""Options that several commands share, and how they become an instance.
+
+Numbers that must stay exact arrive as text: "0.8" and "4/5" are the same rational.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from markov_lrsao.algorithm import Algorithm
+    from markov_lrsao.landscape import Landscape
+
+__all__ = [
+    "AlphaOption", "EllOption", "GammaOption", "Instance", "JsonOption", "LandscapeOption",
+    "NOption", "OutsideHOption", "ROption", "instance",
+]
+
+NOption = Annotated[int | None, typer.Option("--n", help="Length of the bit strings.")]
+EllOption = Annotated[int | None, typer.Option("--ell", "-l", help="Gap parameter l of Jump.")]
+AlphaOption = Annotated[
+    str | None, typer.Option("--alpha", help="Learning rate in (0,1), e.g. 0.8 or 4/5.",
+                             show_default="4/5")]
+GammaOption = Annotated[
+    str | None, typer.Option("--gamma", help="Discount in (0,1).", show_default="1/(n+1)")]
+ROption = Annotated[
+    str | None, typer.Option("--r", help="Plateau penalty.",
+                             show_default="n(1/(alpha(1-gamma))-1)")]
+OutsideHOption = Annotated[
+    bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+LandscapeOption = Annotated[
+    str, typer.Option("--landscape", help="jump, onemax, or a JSON file with arrays.")]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What the shared options describe."""
+
+    landscape: Landscape
+    algorithm: Algorithm
+
+
+def instance(
+    n: int | None, ell: int | None, alpha: str | None, gamma: str | None, r: str | None,
+    landscape: str = "jump",
+) -> Instance:
+    """Build landscape and algorithm, or raise ParameterError."""
+    from markov_lrsao.algorithm import Algorithm
+    from markov_lrsao.errors import ParameterError
+    from markov_lrsao.landscape import FAMILIES, Landscape
+    from markov_lrsao.parameters import Parameters
+
+    if landscape in FAMILIES:
+        family = FAMILIES[landscape]
+        if n is None:
+            raise ParameterError("--n is missing: give the length of the bit strings, e.g. --n 9")
+        needs_ell = any(form.ell > 0 for form in family.constraints[:1]) and landscape != "onemax"
+        if ell is None and needs_ell:
+            allowed = family.ell_range(n)
+            hint = f"an integer in {allowed[0]}..{allowed[1]}" if allowed else "e.g. --ell 2"
+            raise ParameterError(f"--ell is missing: give the gap parameter, {hint}")
+        shape = family.at(n, ell or 0)
+    else:
+        shape = Landscape.load(landscape)
+        if n is not None and n != shape.n:
+            raise ParameterError(f"--n {n} differs from the n = {shape.n} of {landscape}; omit it")
+    return Instance(shape, Algorithm.lrsao(Parameters.paper(shape.n, alpha, gamma, r)))

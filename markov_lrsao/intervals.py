@@ -1,0 +1,98 @@
+"""Intervals with exact rational ends, each of which may or may not be attained.
+
+Whether an end is attained decides comparisons: an entry that decays like lam^k stays
+above 0 for ever, so its lower bound 0 is open, and the entry never ties with one that is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import fmpq
+
+__all__ = ["UNKNOWN", "Interval", "compare"]
+
+UNKNOWN = 2
+"""The fourth outcome of a comparison, beside -1, 0 and 1: the bounds do not decide."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The numbers between `low` and `high`; an end belongs to it iff it is attained.
+
+    >>> str(Interval(fmpq(0), fmpq(3), low_attained=False))
+    '(0, 3]'
+    """
+
+    low: fmpq
+    high: fmpq
+    low_attained: bool = True
+    high_attained: bool = True
+
+    @classmethod
+    def point(cls, value: fmpq | int) -> Interval:
+        """Return the interval that holds one number."""
+        q = fmpq(value)
+        return cls(q, q)
+
+    def affine(self, factor: fmpq, constant: fmpq) -> Interval:
+        """Return the image under x -> factor * x + constant."""
+        if factor == 0:
+            return Interval.point(constant)
+        low, high = factor * self.low + constant, factor * self.high + constant
+        if factor > 0:
+            return Interval(low, high, self.low_attained, self.high_attained)
+        return Interval(high, low, self.high_attained, self.low_attained)
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(
+            self.low + other.low,
+            self.high + other.high,
+            self.low_attained and other.low_attained,
+            self.high_attained and other.high_attained,
+        )
+
+    def join(self, other: Interval) -> Interval:
+        """Return the smallest interval that holds both."""
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return Interval(
+            low,
+            high,
+            (self.low == low and self.low_attained) or (other.low == low and other.low_attained),
+            (self.high == high and self.high_attained)
+            or (other.high == high and other.high_attained),
+        )
+
+    def __contains__(self, other: object) -> bool:
+        return isinstance(other, Interval) and self.join(other) == self
+
+    @property
+    def sign(self) -> int:
+        """-1, 0 or 1 where the interval decides it, else UNKNOWN."""
+        return compare(self, _ZERO)
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.low}"
+        left, right = "[" if self.low_attained else "(", "]" if self.high_attained else ")"
+        return f"{left}{self.low}, {self.high}{right}"
+
+
+_ZERO = Interval.point(0)
+
+
+def compare(x: Interval, y: Interval) -> int:
+    """Return the sign of x - y where the two intervals decide it, else UNKNOWN.
+
+    >>> compare(Interval(fmpq(0), fmpq(3), low_attained=False), Interval.point(0))
+    1
+    >>> compare(Interval(fmpq(0), fmpq(3)), Interval.point(0)) == UNKNOWN
+    True
+    """
+    if x.low > y.high or (x.low == y.high and not (x.low_attained and y.high_attained)):
+        return 1
+    if x.high < y.low or (x.high == y.low and not (x.high_attained and y.low_attained)):
+        return -1
+    if x.low == x.high == y.low == y.high:
+        return 0
+    return UNKNOWN

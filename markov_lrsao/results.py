@@ -1,0 +1,111 @@
+"""Results: frozen records that know how to write themselves for machines.
+
+A `Quantity` is either an exact rational, or a float with the reason why it is one. JSON
+carries exact values as "p/q" text beside a decimal of 20 digits; a float is marked
+``"exact": false``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flint import fmpq
+
+from markov_lrsao.parameters import Parameters
+from markov_lrsao.rationals import decimal_text, rational_text, to_float
+
+__all__ = ["Quantity", "RuntimeResult"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number: exact (a rational) or approximate (a float)."""
+
+    value: fmpq | float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the number is exact."""
+        return isinstance(self.value, fmpq)
+
+    def __float__(self) -> float:
+        return to_float(self.value) if isinstance(self.value, fmpq) else self.value
+
+    @property
+    def decimal(self) -> str:
+        """Twenty significant digits of an exact value, the shortest text of a float."""
+        return decimal_text(self.value) if isinstance(self.value, fmpq) else f"{self.value:.17g}"
+
+    @property
+    def rational(self) -> str | None:
+        """The text "p/q", or None for a float."""
+        return rational_text(self.value) if isinstance(self.value, fmpq) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        if self.exact:
+            return {"rational": self.rational, "decimal": self.decimal}
+        return {"rational": None, "decimal": self.decimal, "exact": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeResult:
+    """Expected runtime of one instance, in total and per phase.
+
+    Attributes
+    ----------
+    total, phases : E[T] and E[T_1], E[T_2], ...; the phases end at the milestones
+    variance, phase_variances : Var[T] and Var[T_k]; phases are dependent, so the variances
+        do not add up
+    method : "joint" or "crossing"
+    states : number of states solved
+    merged : whether equivalent patterns were merged
+    seconds : wall-clock time of deriving, enumerating and solving
+    """
+
+    landscape: str
+    algorithm: str
+    n: int
+    ell: int
+    parameters: Parameters | None
+    hypothesis_h: bool | None
+    method: str
+    merged: bool
+    states: int
+    seconds: float
+    total: Quantity
+    phases: tuple[Quantity, ...]
+    variance: Quantity
+    phase_variances: tuple[Quantity, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether E[T] and its phases are exact."""
+        return self.total.exact and all(phase.exact for phase in self.phases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form that `markov-lrsao exact --json` prints."""
+        parameters = self.parameters
+        result: dict[str, Any] = {
+            "landscape": self.landscape,
+            "algorithm": self.algorithm,
+            "n": self.n,
+            "ell": self.ell,
+            "alpha": rational_text(parameters.alpha) if parameters else None,
+            "gamma": rational_text(parameters.gamma) if parameters else None,
+            "r": rational_text(parameters.r) if parameters else None,
+            "hypothesis_h": self.hypothesis_h,
+            "method": self.method,
+            "exact": self.exact,
+            "merged": self.merged,
+            "states": self.states,
+            "seconds": round(self.seconds, 6),
+            "total": self.total.to_dict(),
+        }
+        for k, (mean, variance) in enumerate(
+            zip(self.phases, self.phase_variances, strict=True), start=1
+        ):
+            result[f"phase{k}"] = mean.to_dict() | {"variance": variance.to_dict()}
+        result["variance"] = self.variance.to_dict()
+        return result

@@ -1,0 +1,154 @@
+"""Compiled loops of the float solver; arrays in, arrays out, no validation.
+
+Within a component of s states and half-bandwidth b, ``band[k, d]`` holds the probability of
+going from the k-th to the (k + d - b)-th state. States are eliminated from the last to the
+first; eliminating one adds to the transitions among those before it, inside the band.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+__all__ = ["backward", "forward"]
+
+
+@numba.njit(cache=True)
+def _load(indptr, indices, weights, totals, label, c, states, half, place, band, leak):  # type: ignore[no-untyped-def]
+    """Fill band and leak (probability of leaving the component) of one component."""
+    band[:] = 0.0
+    leak[:] = 0.0
+    for k in range(len(states)):
+        place[states[k]] = k
+    for k in range(len(states)):
+        i = states[k]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j == i:
+                continue
+            if label[j] == c:
+                band[k, place[j] - k + half] += weights[e] / totals[i]
+            else:
+                leak[k] += weights[e] / totals[i]
+
+
+@numba.njit(cache=True)
+def backward(  # type: ignore[no-untyped-def]
+    indptr, indices, weights, totals, inside, members, start, halves, label, constant, values
+):
+    """Solve v = constant + P v inside; return -1, or a state that is never left."""
+    place = np.empty(len(inside), dtype=np.int64)
+    for c in range(len(start) - 1):
+        states = members[start[c] : start[c + 1]]
+        i = states[0]
+        if not inside[i]:
+            continue
+        if len(states) == 1:
+            right = constant[i] * totals[i]
+            leaving = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if j != i:
+                    right += weights[e] * values[j]
+                    leaving += weights[e]
+            if leaving == 0.0:
+                return i
+            values[i] = right / leaving
+            continue
+        half = halves[c]
+        s = len(states)
+        band = np.empty((s, 2 * half + 1))
+        leak = np.empty(s)
+        right_side = np.empty(s)
+        leaving_of = np.empty(s)
+        _load(indptr, indices, weights, totals, label, c, states, half, place, band, leak)
+        for k in range(s):
+            i = states[k]
+            right_side[k] = constant[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if label[j] != c:
+                    right_side[k] += weights[e] / totals[i] * values[j]
+        for k in range(s - 1, -1, -1):
+            low = max(0, k - half)
+            leaving = leak[k]
+            for m in range(low, k):
+                leaving += band[k, m - k + half]
+            if leaving == 0.0:
+                return states[k]
+            leaving_of[k] = leaving
+            for m in range(low, k):
+                factor = band[m, k - m + half] / leaving
+                if factor != 0.0:
+                    for t in range(low, k):
+                        if t != m:
+                            band[m, t - m + half] += factor * band[k, t - k + half]
+                    leak[m] += factor * leak[k]
+                    right_side[m] += factor * right_side[k]
+        for k in range(s):
+            total = right_side[k]
+            for m in range(max(0, k - half), k):
+                total += band[k, m - k + half] * values[states[m]]
+            values[states[k]] = total / leaving_of[k]
+    return -1
+
+
+@numba.njit(cache=True)
+def forward(  # type: ignore[no-untyped-def]
+    indptr, indices, weights, totals, inside, members, start, halves, label, flow
+):
+    """Turn flow (the source) into x = source + x P inside; return -1 or a bad state."""
+    place = np.empty(len(inside), dtype=np.int64)
+    for c in range(len(start) - 2, -1, -1):
+        states = members[start[c] : start[c + 1]]
+        i = states[0]
+        if not inside[i]:
+            continue
+        s = len(states)
+        if s == 1:
+            leaving = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                if indices[e] != i:
+                    leaving += weights[e]
+            if leaving == 0.0:
+                return i
+            flow[i] = flow[i] * totals[i] / leaving
+        else:
+            half = halves[c]
+            band = np.empty((s, 2 * half + 1))
+            leak = np.empty(s)
+            leaving_of = np.empty(s)
+            _load(indptr, indices, weights, totals, label, c, states, half, place, band, leak)
+            for k in range(s - 1, -1, -1):
+                low = max(0, k - half)
+                leaving = leak[k]
+                for m in range(low, k):
+                    leaving += band[k, m - k + half]
+                if leaving == 0.0:
+                    return states[k]
+                leaving_of[k] = leaving
+                share = flow[states[k]] / leaving
+                for m in range(low, k):
+                    flow[states[m]] += share * band[k, m - k + half]
+                for m in range(low, k):
+                    factor = band[m, k - m + half] / leaving
+                    if factor != 0.0:
+                        for t in range(low, k):
+                            if t != m:
+                                band[m, t - m + half] += factor * band[k, t - k + half]
+                        leak[m] += factor * leak[k]
+            for k in range(s):
+                total = flow[states[k]]
+                for m in range(max(0, k - half), k):
+                    # band[m, k] is as it was when k was eliminated: flow from m into k
+                    total += flow[states[m]] * band[m, k - m + half]
+                flow[states[k]] = total / leaving_of[k]
+        for k in range(s):
+            i = states[k]
+            if flow[i] == 0.0:
+                continue
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if inside[j] and label[j] != c:
+                    flow[j] += flow[i] * weights[e] / totals[i]
+    return -1

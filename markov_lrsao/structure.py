@@ -1,0 +1,95 @@
+"""Strongly connected components in an order in which linear systems can be solved.
+
+Hitting times are solved component by component, successors first. scipy finds the
+components in compiled code; that its labels are a topological order is not documented, so
+it is checked on every edge, and sorted out by hand where it should ever fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Components", "components", "reachable_from", "sort_components"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Components numbered so that every edge leads to the same or a smaller number.
+
+    ``members[start[c]:start[c + 1]]`` are the states of component c.
+    """
+
+    label: IntArray
+    members: IntArray
+    start: IntArray
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of states per component."""
+        return np.diff(self.start)
+
+
+def components(indptr: IntArray, indices: IntArray) -> Components:
+    """Return the strongly connected components of a graph in CSR form, successors first."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = len(indptr) - 1
+    graph = csr_array(
+        (np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(size, size)
+    )
+    count, label = connected_components(graph, directed=True, connection="strong")
+    label = label.astype(np.int64)
+    source = np.repeat(np.arange(size), np.diff(indptr))
+    if not np.all(label[source] >= label[indices]):
+        if np.all(label[source] <= label[indices]):
+            label = count - 1 - label
+        else:
+            label = sort_components(count, label[source], label[indices])[label]
+    members = np.argsort(label, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])
+    return Components(label, members.astype(np.int64), start.astype(np.int64))
+
+
+def sort_components(count: int, source: IntArray, target: IntArray) -> IntArray:
+    """Return new numbers for the nodes of an acyclic graph, so that edges never lead upwards.
+
+    Kahn's algorithm; edges from a node to itself are ignored.
+    """
+    edges = np.unique(np.stack([source, target], axis=1)[source != target], axis=0)
+    waiting = np.bincount(edges[:, 0], minlength=count) if len(edges) else np.zeros(count, int)
+    by_target = edges[np.argsort(edges[:, 1], kind="stable")]
+    begin = np.searchsorted(by_target[:, 1], np.arange(count + 1))
+    number = np.full(count, -1, dtype=np.int64)
+    ready = np.flatnonzero(waiting == 0).tolist()
+    following = 0
+    while ready:
+        node = ready.pop()
+        number[node] = following
+        following += 1
+        for predecessor in by_target[begin[node] : begin[node + 1], 0].tolist():
+            waiting[predecessor] -= 1
+            if waiting[predecessor] == 0:
+                ready.append(predecessor)
+    return number
+
+
+def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.NDArray[np.bool_]:
+    """Return which states can be reached from any of `start` (themselves included)."""
+    seen = np.zeros(len(indptr) - 1, dtype=np.bool_)
+    frontier = np.unique(start)
+    while frontier.size:
+        seen[frontier] = True
+        counts = indptr[frontier + 1] - indptr[frontier]
+        offsets = np.repeat(indptr[frontier] - np.cumsum(counts) + counts, counts)
+        successors = np.unique(indices[offsets + np.arange(counts.sum())])
+        frontier = successors[~seen[successors]]
+    return seen

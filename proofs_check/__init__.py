@@ -1,0 +1,1 @@
+"""Checks of the statements of the LRSAO paper."""

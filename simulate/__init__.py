@@ -1,0 +1,1 @@
+"""Simulations of LRSAO and its relatives that cross-validate the exact engine."""
