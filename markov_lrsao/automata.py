@@ -137,7 +137,7 @@ class _Derivation:
         """Collect all transitions between patterns, with the present bounds."""
         self.edges, self.following = {}, {}
         largest = self.row_maxima(self.boxes)
-        for group in self.regions.groups():
+        for group in self.regions.groups:
             start = (group.start, (0,) * len(group.rows))
             stack, seen = [start], {start}
             while stack:

@@ -7,6 +7,7 @@ The command line prints it as one line and exits with code 2.
 from __future__ import annotations
 
 __all__ = [
+    "CrossingError",
     "ExactnessError",
     "LrsaoError",
     "NotAbsorbingError",
@@ -32,6 +33,10 @@ class ExactnessError(LrsaoError, TypeError):
 
 class NotAbsorbingError(LrsaoError):
     """The target is not reached with probability one, so E[T] is infinite."""
+
+
+class CrossingError(LrsaoError):
+    """Crossing counts do not apply to this landscape; the message says why."""
 
 
 class StateSpaceTooLargeError(LrsaoError):

@@ -2,11 +2,13 @@
 
 With h = E[T] and P the transition matrix, h = 1 + P h outside the target. The variance v
 satisfies v = w + P v with w_i = sum_j P_ij (1 + h_j - h_i)^2, the variance contributed by
-one step; unlike E[T^2] - E[T]^2 this is a sum of non-negative terms.
+one step; unlike E[T^2] - E[T]^2 this is a sum of non-negative terms. Higher central moments
+follow the same pattern.
 """
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from markov_lrsao.chain import MarkovChain
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.solvers import Field, backward
 
-__all__ = ["expected_at_hitting", "hitting_times", "hitting_variances", "mean_and_variance"]
+__all__ = ["central_moments", "expected_at_hitting", "hitting_times", "phase_moments"]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -37,27 +39,51 @@ def hitting_times(
     return backward(chain, ~target, one, field=field, progress=progress)
 
 
-def hitting_variances(
-    chain: MarkovChain, target: BoolArray, means: Any, *, field: Field = "exact",
+def central_moments(
+    chain: MarkovChain, target: BoolArray, order: int, *, field: Field = "exact",
     progress: Progress = no_progress,
+) -> list[Any]:
+    """Return [E_i[T], Var_i[T], third, .. central moment up to `order`] for every state i.
+
+    With d_ij = 1 + h_j - h_i the k-th central moment m^k satisfies
+    m^k_i = sum_j P_ij sum_l binom(k, l) d_ij^(k-l) m^l_j with m^0 = 1, m^1 = 0.
+    """
+    means = hitting_times(chain, target, field=field, progress=progress)
+    moments: list[Any] = [means]
+    for k in range(2, order + 1):
+        constant = _contributions(chain, target, moments, k, field)
+        moments.append(backward(chain, ~target, constant, field=field, progress=progress))
+    return moments
+
+
+def _contributions(
+    chain: MarkovChain, target: BoolArray, moments: list[Any], k: int, field: Field
 ) -> Any:
-    """Return Var_i[T] for every state i, given the means."""
-    constant: Any
-    if field == "exact":
-        pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
-        numerators, denominators = chain.numerators.tolist(), chain.denominators.tolist()
-        constant = [fmpq(0)] * chain.size
-        for i in np.flatnonzero(~target).tolist():
-            total, before = fmpq(0), 1 - means[i]
-            for k in range(pointers[i], pointers[i + 1]):
-                total += numerators[k] * (before + means[columns[k]]) ** 2
-            constant[i] = total / denominators[i]
-    else:
+    """Return sum_j P_ij sum_(l < k) binom(k, l) d_ij^(k-l) m^l_j: the known part of m^k_i."""
+    means = moments[0]
+    lower = range(2, k)
+    if field == "float":
         sources = chain.sources
         jump = 1 + means[chain.indices] - means[sources]
         weights = chain.numerators.astype(np.float64) / chain.denominators[sources]
-        constant = np.bincount(sources, weights=weights * jump**2, minlength=chain.size)
-    return backward(chain, ~target, constant, field=field, progress=progress)
+        terms = jump**k
+        for m in lower:
+            terms = terms + comb(k, m) * jump ** (k - m) * moments[m - 1][chain.indices]
+        return np.bincount(sources, weights=weights * terms, minlength=chain.size)
+    pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
+    numerators, denominators = chain.numerators.tolist(), chain.denominators.tolist()
+    constant = [fmpq(0)] * chain.size
+    for i in np.flatnonzero(~target).tolist():
+        total, before = fmpq(0), 1 - means[i]
+        for e in range(pointers[i], pointers[i + 1]):
+            j = columns[e]
+            jump = before + means[j]
+            term = jump**k
+            for m in lower:
+                term += comb(k, m) * jump ** (k - m) * moments[m - 1][j]
+            total += numerators[e] * term
+        constant[i] = total / denominators[i]
+    return constant
 
 
 def expected_at_hitting(
@@ -68,24 +94,33 @@ def expected_at_hitting(
     return backward(chain, ~target, zero, values, field=field)
 
 
-def mean_and_variance(
-    chain: MarkovChain, begin: BoolArray | None, end: BoolArray, *, field: Field = "exact",
-    progress: Progress = no_progress,
-) -> tuple[Any, Any]:
-    """Return mean and variance of the time from first hitting `begin` to first hitting `end`.
+def phase_moments(
+    chain: MarkovChain, begin: BoolArray | None, end: BoolArray, order: int = 2, *,
+    field: Field = "exact", progress: Progress = no_progress,
+) -> list[Any]:
+    """Return mean and central moments of the time from first hitting `begin` to hitting `end`.
 
-    The chain starts in its only start state; `begin` None means the start. With m and v the
-    conditional mean and variance given the state X at which `begin` is hit, the variance is
-    E[v(X)] + Var[m(X)].
+    The chain starts in its only start state; `begin` None means the start. The moments given
+    the state X at which `begin` is hit are averaged over X; the k-th central moment is
+    E[sum_l binom(k, l) m^l(X) (m(X) - m)^(k-l)].
     """
     start = int(chain.start[0])
-    means = hitting_times(chain, end, field=field, progress=progress)
-    variances = hitting_variances(chain, end, means, field=field, progress=progress)
+    moments = central_moments(chain, end, order, field=field, progress=progress)
     if begin is None:
-        return means[start], variances[start]
+        return [values[start] for values in moments]
+    means = moments[0]
     mean = expected_at_hitting(chain, begin, means, field=field)[start]
-    if field == "exact":
-        spread = [v + (m - mean) ** 2 for m, v in zip(means, variances, strict=True)]
-    else:
-        spread = variances + (means - mean) ** 2
-    return mean, expected_at_hitting(chain, begin, spread, field=field)[start]
+    result = [mean]
+    for k in range(2, order + 1):
+        if field == "float":
+            spread = (means - mean) ** k
+            for m in range(2, k + 1):
+                spread = spread + comb(k, m) * moments[m - 1] * (means - mean) ** (k - m)
+        else:
+            spread = [
+                sum((comb(k, m) * moments[m - 1][i] * (h - mean) ** (k - m)
+                     for m in range(2, k + 1)), (h - mean) ** k)
+                for i, h in enumerate(means)
+            ]
+        result.append(expected_at_hitting(chain, begin, spread, field=field)[start])
+    return result

@@ -186,9 +186,27 @@ def _neighbours(n: int) -> IntArray:
     return np.stack([np.maximum(positions - 1, 0), np.minimum(positions + 1, n)], axis=1)
 
 
+def _inverse(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct values and for each entry its index among them.
+
+    Where the values span a range no larger than their number, a table of the range replaces
+    sorting them: n = 10^6 takes a fraction of a second.
+    """
+    low, high = int(values.min()), int(values.max())
+    if high - low <= 4 * values.size + 100:
+        present = np.zeros(high - low + 1, dtype=np.bool_)
+        present[values - low] = True
+        number = np.cumsum(present, dtype=np.int64) - 1
+        return np.flatnonzero(present) + low, number[values - low]
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return distinct, inverse.reshape(values.shape).astype(np.int64)
+
+
 def _number_by_first(values: IntArray) -> tuple[IntArray, IntArray]:
     """Number the distinct values by first occurrence; return the numbers and first indices."""
-    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    distinct, inverse = _inverse(values)
+    first = np.full(len(distinct), len(values), dtype=np.int64)
+    np.minimum.at(first, inverse, np.arange(len(values)))
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -199,14 +217,14 @@ def _rewards(
     algorithm: Algorithm, chosen_gain: IntArray, target_gain: IntArray
 ) -> tuple[IntArray, tuple[fmpq, ...]]:
     """Evaluate the reward forms once per distinct (chosen gain, target gain)."""
-    gains, index = np.unique(chosen_gain, return_inverse=True)
-    targets, other = np.unique(target_gain, return_inverse=True)
-    pairs, inverse = np.unique(index.ravel() * len(targets) + other.ravel(), return_inverse=True)
+    gains, index = _inverse(chosen_gain)
+    targets, other = _inverse(target_gain)
+    pairs, inverse = _inverse(index * len(targets) + other)
     rewards: dict[fmpq, int] = {}
     numbers = []
     for pair in pairs:
         gain, target = int(gains[pair // len(targets)]), int(targets[pair % len(targets)])
         form = (algorithm.rejected, algorithm.equal, algorithm.better)[(gain > 0) - (gain < 0) + 1]
         numbers.append(rewards.setdefault(form(gain, target), len(rewards)))
-    table = np.array(numbers, dtype=np.int64)[inverse].reshape(chosen_gain.shape)
+    table = np.array(numbers, dtype=np.int64)[inverse]
     return table, tuple(rewards)

@@ -12,6 +12,7 @@ Positions beyond the optimum cannot be reached from position 0 and are left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -121,8 +122,9 @@ class Regions:
         values = self.law.row_value[rows]
         return str(values[0]) if len(rows) == 1 else f"{values.min()}..{values.max()}"
 
+    @cached_property
     def groups(self) -> list[Group]:
-        """Return the groups, each with its graph of abstract positions."""
+        """The groups, each with its graph of abstract positions."""
         alone = [(r,) for c, r in enumerate(self.representative)
                  if r not in self.tracked and r != int(self.law.row[self.law.optimum])]
         return [self._group(rows) for rows in ([self.tracked] if self.tracked else []) + alone]

@@ -58,6 +58,7 @@ class RuntimeResult:
     total, phases : E[T] and E[T_1], E[T_2], ...; the phases end at the milestones
     variance, phase_variances : Var[T] and Var[T_k]; phases are dependent, so the variances
         do not add up
+    higher, phase_higher : third and fourth central moments, if asked for
     method : "joint" or "crossing"
     states : number of states solved
     merged : whether equivalent patterns were merged
@@ -78,6 +79,8 @@ class RuntimeResult:
     phases: tuple[Quantity, ...]
     variance: Quantity
     phase_variances: tuple[Quantity, ...]
+    higher: tuple[Quantity, ...] = ()
+    phase_higher: tuple[tuple[Quantity, ...], ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -107,5 +110,12 @@ class RuntimeResult:
             zip(self.phases, self.phase_variances, strict=True), start=1
         ):
             result[f"phase{k}"] = mean.to_dict() | {"variance": variance.to_dict()}
+            if self.phase_higher:
+                result[f"phase{k}"] |= _named(self.phase_higher[k - 1])
         result["variance"] = self.variance.to_dict()
-        return result
+        return result | _named(self.higher)
+
+
+def _named(higher: tuple[Quantity, ...]) -> dict[str, Any]:
+    names = ("third_central_moment", "fourth_central_moment")
+    return {name: moment.to_dict() for name, moment in zip(names, higher, strict=False)}

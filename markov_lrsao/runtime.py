@@ -1,7 +1,7 @@
 """Expected runtimes: the one function behind `markov-lrsao exact`.
 
 >>> from markov_lrsao import Landscape, Algorithm, Parameters
->>> result = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)), method="joint")
+>>> result = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
 >>> result.total.rational
 '51740216905/1185192162'
 >>> [phase.rational for phase in result.phases]
@@ -11,22 +11,38 @@
 from __future__ import annotations
 
 import time
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.errors import ParameterError
-from markov_lrsao.hitting import mean_and_variance
+from markov_lrsao.crossing import Decomposition, decompose
+from markov_lrsao.errors import CrossingError, ParameterError, StateSpaceTooLargeError
+from markov_lrsao.generating import Evaluation, GeneratingFunction
+from markov_lrsao.hitting import phase_moments
 from markov_lrsao.joint import enumerate_joint
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.results import Quantity, RuntimeResult
+from markov_lrsao.series import Element
 from markov_lrsao.solvers import Field
 
-__all__ = ["Method", "check_hypothesis", "runtime"]
+__all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hypothesis",
+           "runtime"]
 
 Method = Literal["auto", "joint", "crossing"]
+
+EXACT_VARIANCE_LIMIT = 10_000
+"""Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
+variance is a float, and marked as one; the expectations stay exact."""
+_LARGEST_N = 20_000_000
+"""Positions beyond this would need more than 10 GB of tables."""
+_MOST_JOINT_ROWS = 9
+"""`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 
 
 def check_hypothesis(
@@ -50,12 +66,22 @@ def check_hypothesis(
     return h.holds
 
 
+@dataclass(frozen=True)
+class _Moments:
+    """Per quantity (T, then the phases) the mean and central moments; and how it was done."""
+
+    values: list[list[fmpq | float]]
+    method: str
+    states: int
+
+
 def runtime(
     landscape: Landscape,
     algorithm: Algorithm,
     *,
     method: Method = "auto",
     field: Field = "exact",
+    moments: int = 2,
     merge: bool = True,
     outside_h: bool = False,
     max_states: int | None = None,
@@ -65,32 +91,125 @@ def runtime(
 
     Parameters
     ----------
-    method : "joint" enumerates all (position, patterns); "crossing" counts crossings
+    method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
+        "auto" takes the joint chain when it is small
     field : "exact" rationals or "float"
+    moments : 2 for mean and variance, up to 4 for more central moments
     merge : merge equivalent patterns first (joint only)
     outside_h : compute although (H) does not hold
     max_states : refuse larger joint chains
+
+    Raises
+    ------
+    ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError,
+    NotAbsorbingError
     """
     begun = time.perf_counter()
+    if not 2 <= moments <= 4:
+        raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
+    check_size(landscape)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
-    joint = enumerate_joint(law, merge=merge, max_states=max_states, field=field,
-                            progress=progress)
-    chain = joint.chain
-    ends = [chain.positions >= m for m in landscape.milestones]
-    total, variance = mean_and_variance(chain, None, ends[-1], field=field, progress=progress)
-    phases = [
-        mean_and_variance(chain, begin, end, field=field, progress=progress)
-        for begin, end in zip([None, *ends[:-1]], ends, strict=True)
-    ] if len(ends) > 1 else [(total, variance)]
+    if method == "joint":
+        found = _joint(law, field, moments, merge, max_states, progress)
+    elif method == "crossing":
+        found = _crossing(decompose(law), field, moments)
+    else:
+        found = _auto(law, field, moments, merge, max_states, progress)
 
-    def quantity(value: object) -> Quantity:
-        return Quantity(value if field == "exact" else float(value))  # type: ignore[arg-type]
-
+    values = [[Quantity(v) for v in quantity] for quantity in found.values]
+    total, *phases = values
     return RuntimeResult(
         landscape=landscape.name, algorithm=algorithm.name, n=landscape.n, ell=landscape.ell,
-        parameters=algorithm.parameters, hypothesis_h=holds, method="joint", merged=merge,
-        states=chain.size, seconds=time.perf_counter() - begun,
-        total=quantity(total), phases=tuple(quantity(m) for m, _ in phases),
-        variance=quantity(variance), phase_variances=tuple(quantity(v) for _, v in phases),
+        parameters=algorithm.parameters, hypothesis_h=holds, method=found.method,
+        merged=merge or found.method == "crossing", states=found.states,
+        seconds=time.perf_counter() - begun,
+        total=total[0], phases=tuple(p[0] for p in phases),
+        variance=total[1], phase_variances=tuple(p[1] for p in phases),
+        higher=tuple(total[2:]), phase_higher=tuple(tuple(p[2:]) for p in phases),
     )
+
+
+def check_size(landscape: Landscape) -> None:
+    """Refuse an n whose tables would not fit into memory."""
+    if landscape.n > _LARGEST_N:
+        raise StateSpaceTooLargeError(
+            f"n = {landscape.n:,} is too large: its tables need some "
+            f"{landscape.n * 600 / 1e9:,.0f} GB; the limit is n = {_LARGEST_N:,}"
+        )
+
+
+def _auto(
+    law: StepLaw, field: Field, moments: int, merge: bool, max_states: int | None,
+    progress: Progress,
+) -> _Moments:
+    rows = int(law.row[: law.optimum].max()) + 1
+    if rows <= _MOST_JOINT_ROWS or not merge:
+        return _joint(law, field, moments, merge, max_states, progress)
+    try:
+        return _crossing(decompose(law), field, moments)
+    except CrossingError:
+        return _joint(law, field, moments, merge, max_states, progress)
+
+
+def _joint(
+    law: StepLaw, field: Field, moments: int, merge: bool, max_states: int | None,
+    progress: Progress,
+) -> _Moments:
+    chain = enumerate_joint(
+        law, merge=merge, max_states=max_states, field=field, progress=progress
+    ).chain
+    ends = [chain.positions >= m for m in law.landscape.milestones]
+    total = phase_moments(chain, None, ends[-1], moments, field=field, progress=progress)
+    phases = [total] if len(ends) == 1 else [
+        phase_moments(chain, begin, end, moments, field=field, progress=progress)
+        for begin, end in zip([None, *ends[:-1]], ends, strict=True)
+    ]
+    values = [[v if isinstance(v, fmpq) else float(v) for v in q] for q in (total, *phases)]
+    return _Moments(values, "joint", chain.size)
+
+
+def _crossing(decomposition: Decomposition, field: Field, moments: int) -> _Moments:
+    law = decomposition.law
+    count = len(law.landscape.milestones)
+    chosen: list[Sequence[bool]] = [[True] * count]
+    chosen += [[k == phase for k in range(count)] for phase in range(count)]
+    exact_order = 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
+    order = moments if field == "float" else exact_order
+    function = GeneratingFunction(decomposition, Evaluation(exact=field == "exact", order=order))
+    values = [central_from_factorial(function(phases)) for phases in chosen]
+    if field == "exact" and order < moments:
+        floats = GeneratingFunction(decomposition, Evaluation(exact=False, order=moments))
+        for value, phases in zip(values, chosen, strict=True):
+            value.extend(central_from_factorial(floats(phases))[order:])
+    return _Moments(values, "crossing", decomposition.states)
+
+
+def central_from_factorial(element: Element) -> list[Any]:
+    """Return mean, variance and further central moments from E[(T choose k)], k = 0, 1, ..
+
+    `element` is E[z^T] about z = 1; in floats its constant term is 1 but for rounding, and
+    the others are divided by it.
+
+    >>> central_from_factorial((fmpq(1), fmpq(3), fmpq(6)))  # T has mean 3, E[T(T-1)] = 12
+    [3, 6]
+    """
+    head = element[0]
+    binomial = [c / head for c in element]
+    mean = binomial[1]
+    # E[T^k] = sum_j S(k, j) j! E[(T choose j)], S the Stirling numbers of the second kind.
+    raw = [binomial[0], mean]
+    if len(binomial) > 2:
+        raw.append(mean + 2 * binomial[2])
+    if len(binomial) > 3:
+        raw.append(mean + 6 * binomial[2] + 6 * binomial[3])
+    if len(binomial) > 4:
+        raw.append(mean + 14 * binomial[2] + 36 * binomial[3] + 24 * binomial[4])
+    result = [mean]
+    if len(raw) > 2:
+        result.append(raw[2] - mean**2)
+    if len(raw) > 3:
+        result.append(raw[3] - 3 * mean * raw[2] + 2 * mean**3)
+    if len(raw) > 4:
+        result.append(raw[4] - 4 * mean * raw[3] + 6 * mean**2 * raw[2] - 3 * mean**4)
+    return result

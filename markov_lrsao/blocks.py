@@ -1,0 +1,213 @@
+"""Blocks: a stretch of positions walked on its own, between exits at its two ends.
+
+A block is the joint chain of (position, patterns of its rows) on consecutive positions
+first..last. Leaving it upwards or downwards is an *exit*, labelled with the direction and
+the patterns then shown; the walk later comes back at the end where it left, with the same
+patterns, because rows outside the block are not its own.
+
+A *corridor* is a stretch on which the row shown can never change its pattern again and only
+upward moves are accepted: from p the walk reaches the end of the region after independent
+geometric waiting times. Plateaus are crossed by corridors once their objective has been
+learnt (Lemma 5 (2)), so a block has a number of states that does not depend on their length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from markov_lrsao.automata import RowAutomata
+from markov_lrsao.errors import StateSpaceTooLargeError
+from markov_lrsao.law import DOWN, UP
+from markov_lrsao.structure import components
+
+__all__ = ["Block", "Corridor", "Exit", "State", "corridor_end", "explore_block", "moves"]
+
+_LARGEST_BLOCK = 20_000
+
+
+@dataclass(frozen=True)
+class State:
+    """A position, the number of milestones passed, and the patterns of the block's rows."""
+
+    position: int
+    phase: int
+    patterns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Exit:
+    """Leaving the block in a direction, with the patterns then shown."""
+
+    direction: int
+    phase: int
+    patterns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Corridor:
+    """Walking up from `first` through `last`, never back: geometric waiting times."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The explored block.
+
+    Attributes
+    ----------
+    rows : rows of the law, in the order of the patterns in a state
+    edges : state number -> [(target: state number or Exit, numerator or Corridor)]
+    denominator : of the numerators
+    order : strongly connected components of the states, successors first
+    """
+
+    automata: RowAutomata
+    first: int
+    last: int
+    rows: tuple[int, ...]
+    states: tuple[State, ...]
+    edges: tuple[tuple[tuple[int | Exit, int | Corridor], ...], ...]
+    denominator: int
+    order: tuple[tuple[int, ...], ...]
+    start: tuple[int, ...]
+
+    def number(self, state: State) -> int:
+        """Return the number of a state."""
+        return self._index[state]
+
+    @property
+    def _index(self) -> dict[State, int]:
+        return {state: i for i, state in enumerate(self.states)}
+
+    def exits(self) -> dict[Exit, None]:
+        """Return all exits."""
+        return dict.fromkeys(t for row in self.edges for t, _ in row if isinstance(t, Exit))
+
+
+def explore_block(
+    automata: RowAutomata,
+    first: int,
+    last: int,
+    starts: Sequence[State],
+    milestones: Sequence[int],
+    *,
+    reenter: bool,
+    rows: tuple[int, ...] | None = None,
+) -> Block:
+    """Explore the block on first..last from the given states.
+
+    Parameters
+    ----------
+    starts : states in it; patterns refer to `rows`
+    milestones : positions whose first hitting raises the phase number
+    reenter : whether the walk comes back after an exit, so that the states it then has are
+        explored too; the optimum is an exit that nothing comes back from
+    rows : rows whose patterns are carried; default all rows of the positions
+    """
+    law = automata.law
+    rows = rows if rows is not None else tuple(dict.fromkeys(law.row[first : last + 1].tolist()))
+    slot = {r: i for i, r in enumerate(rows)}
+    index = {state: i for i, state in enumerate(starts)}
+    stack = list(starts)
+    edges: dict[int, tuple[tuple[int | Exit, int | Corridor], ...]] = {}
+
+    def visit(position: int, phase: int, patterns: tuple[int, ...]) -> int | Exit:
+        if phase < len(milestones) and position == milestones[phase]:
+            phase += 1
+        inside = first <= position <= last and position != law.optimum
+        back = position if inside else min(max(position, first), last)
+        state = State(back, phase, patterns)
+        if (inside or (reenter and position != law.optimum)) and state not in index:
+            index[state] = len(index)
+            stack.append(state)
+            if len(index) > _LARGEST_BLOCK:
+                raise StateSpaceTooLargeError(
+                    f"positions {first}..{last} have more than {_LARGEST_BLOCK:,} "
+                    f"states on their own: crossing counts do not help here; use --method joint"
+                )
+        if inside:
+            return index[state]
+        return Exit(UP if position > last or position == law.optimum else DOWN, phase, patterns)
+
+    while stack:
+        state = stack.pop()
+        row = int(law.row[state.position])
+        at = slot[row]
+        end = corridor_end(automata, state.position, state.patterns[at], last, milestones)
+        if end is not None:
+            target = visit(end + 1, state.phase, state.patterns)
+            edges[index[state]] = ((target, Corridor(state.position, end)),)
+            continue
+        numerators: dict[int | Exit, int] = {}
+        for moved, shown, weight in moves(automata, state.position, state.patterns[at]):
+            patterns = (*state.patterns[:at], shown, *state.patterns[at + 1 :])
+            target = visit(state.position + moved, state.phase, patterns)
+            numerators[target] = numerators.get(target, 0) + weight
+        edges[index[state]] = tuple(numerators.items())
+    ordered = [edges[i] for i in range(len(index))]
+    return Block(
+        automata, first, last, rows, tuple(index), tuple(ordered), law.denominator,
+        tuple(_order(ordered)), tuple(range(len(starts))),
+    )
+
+
+def moves(
+    automata: RowAutomata, position: int, pattern: int
+) -> Iterable[tuple[int, int, int]]:
+    """Yield (change of position, next pattern, numerator) for one step at a position."""
+    law = automata.law
+    c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
+    greedy = automata.choose(c, pattern)
+    share = law.denominator // (law.n * len(greedy))
+    for action in greedy:
+        for direction, weight in ((DOWN, position), (UP, law.n - position)):
+            if weight:
+                move = law.kinds[kind][action][direction]
+                shown = automata.following[kind, c, pattern, action, direction]
+                yield ((2 * direction - 1) if move.accepted else 0), shown, weight * share
+
+
+def corridor_end(
+    automata: RowAutomata, position: int, pattern: int, last: int, milestones: Sequence[int]
+) -> int | None:
+    """Return the last position of the corridor that begins here, or None if none does.
+
+    A corridor ends with its region, with the block, and just below a milestone.
+    """
+    law = automata.law
+    c = int(automata.regions.row_class[law.row[position]])
+    if automata.patterns[c][pattern].undecided is not None:
+        return None
+    greedy = automata.choose(c, pattern)
+    limit = min([last, law.optimum - 1, *(m - 1 for m in milestones if m > position)])
+    stretch = law.row[position : limit + 1] == law.row[position]
+    end = position + (len(stretch) if stretch.all() else int(np.argmin(stretch))) - 1
+    for kind in np.unique(law.kind[position : end + 1]).tolist():
+        for action in greedy:
+            for direction in (DOWN, UP):
+                move = law.kinds[kind][action][direction]
+                key = (kind, c, pattern, action, direction)
+                if move.possible and (
+                    move.accepted != (direction == UP) or automata.following.get(key) != pattern
+                ):
+                    return None
+    return end
+
+
+def _order(edges: Sequence[Sequence[tuple[int | Exit, int | Corridor]]]) -> list[tuple[int, ...]]:
+    indptr, indices = [0], []
+    for row in edges:
+        indices.extend(t for t, _ in row if isinstance(t, int))
+        indptr.append(len(indices))
+    order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
+    return [
+        tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
+        for c in range(len(order))
+    ]
+
+

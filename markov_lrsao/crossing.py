@@ -1,0 +1,314 @@
+r"""Crossing counts: the law of the runtime at any n, without enumerating joint states.
+
+**Independence.** The transitions of a row's pattern depend on the row's own pattern and
+moves only (that is how `markov_lrsao.automata` derives them: bounds on the neighbour's
+maximum hold whatever the neighbour shows). So, given the direction of every proposal made
+at its own positions, a region of positions with rows of its own is an autonomous automaton,
+and automata of different regions are driven by disjoint sets of independent coin flips.
+What one region sees of the others is only *when* it is entered, and a walk on a line
+re-enters a region at the end where it left.
+
+**Counting.** Let c be the *cut*: the first position whose row already occurred in an
+earlier region (on Jump n - l, where state 0 comes back), or the optimum. Until c is first
+hit every region below c is one automaton. Let D_s be the number of moves from region s
+down to region s - 1 before c is hit. Region s is left upwards exactly 1 + D_{s+1} times
+(once for good, and once for every return from above), the top region exactly once. Running
+the automaton of region s from a fresh row until it has made 1 + d' upward exits yields the
+law of D_s given D_{s+1} = d', and the generating function of the steps spent in s:
+
+    K_s(z)[d', d] = E[ z^(steps in s); D_s = d | D_{s+1} = d' ].
+
+By independence, (D_s) is a Markov chain from the top to the bottom and
+
+    E[z^tau_c] = (row of the top region) K K .. K (column of the bottom block).
+
+At sites where each downward exit uses up something, D takes few values (three on the slope
+of Jump). The regions from the lowest such site downwards, where D is unbounded, form the
+*bottom block*, which is solved as one small chain for 1, 2, .. upward exits.
+
+**After the cut** a walk may meet rows again whose patterns were set before. It is solved as
+one small chain (the *top block*) on the rows of c's region and of the region just below,
+starting from the joint law of their patterns at the hitting of c. That law is carried along:
+the pattern with which the top region was left is a mark on the row vector, and the bottom
+block tells the final pattern of its rows. Runtimes before and after the cut, and the phases,
+are dependent through these marks only.
+
+All of this is checked, not assumed: a row that has two regions below the cut, a bottom or
+top block that grows large, and a walk after the cut that falls below the region under it
+raise `CrossingError` with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.blocks import Block, Exit, State, explore_block
+from markov_lrsao.errors import CrossingError
+from markov_lrsao.law import DOWN, UP, StepLaw
+from markov_lrsao.lumping import merge_patterns
+
+__all__ = ["Decomposition", "Site", "decompose", "exit_marks", "tail_patterns"]
+
+_LARGEST_COUNT = 40
+"""More values of D than this, and the method is not worth it: the joint chain may be."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A run of single positions of one kind between the blocks, walked from `high` to `low`.
+
+    Attributes
+    ----------
+    steps : class -> [(kind of move -1/0/1, next class, share, direction)]; the probability is
+        share * p or share * (n - p) over the law's denominator for direction DOWN or UP
+    incoming, outgoing : largest D of the region above, and of the site itself
+    """
+
+    low: int
+    high: int
+    steps: tuple[tuple[tuple[int, int, int, int], ...], ...]
+    incoming: int
+    outgoing: int
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """The blocks and sites of a step law.
+
+    Attributes
+    ----------
+    cut : c of the derivation
+    sites : from the top (just below the top region) to the bottom
+    top_region : the region just below the cut, explored with its exits; None when the bottom
+        block reaches up to the cut
+    top_counts : largest D of the top region
+    bottom : positions 0.. of the bottom block
+    tail : the top block after the cut; None when the cut is the optimum
+    phase : phase (from 0) that all steps at sites and in the top region belong to
+    """
+
+    law: StepLaw
+    automata: RowAutomata
+    cut: int
+    top_region: Block | None
+    top_counts: int
+    sites: tuple[Site, ...]
+    bottom: Block
+    tail: Block | None
+    phase: int
+
+    @property
+    def states(self) -> int:
+        """Number of states handled: of the blocks, and classes times positions of the sites."""
+        blocks = [self.bottom, *(b for b in (self.top_region, self.tail) if b is not None)]
+        return sum(len(b.states) for b in blocks) + sum(
+            len(site.steps) * (site.high - site.low + 1) for site in self.sites
+        )
+
+
+def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decomposition:
+    """Split the positions of a step law into blocks and sites.
+
+    Raises
+    ------
+    CrossingError
+        The method does not apply; the message says why.
+    """
+    merged, _ = merge_patterns(automata if automata is not None else derive_automata(law))
+    cut = _cut(law)
+    milestones = law.landscape.milestones
+    regions = _regions(law, cut)
+    sites, counts, top, bottom_last = _sites(merged, cut, regions, milestones)
+    before_cut = [m for m in milestones if m < cut]
+    if before_cut and before_cut[-1] > bottom_last:
+        raise CrossingError(
+            f"milestone {before_cut[-1]} lies among the sites above position {bottom_last}; "
+            f"crossing counts cannot split phases there, use --method joint"
+        )
+    rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
+    start = State(0, 0, (0,) * len(rows))
+    bottom = explore_block(merged, 0, bottom_last, [start], milestones,
+                           reenter=top is not None)
+    phase = len(before_cut)
+    tail = _tail(merged, cut, top, bottom, regions, milestones) if cut < law.optimum else None
+    return Decomposition(law, merged, cut, top, counts, sites, bottom, tail, phase)
+
+
+def _cut(law: StepLaw) -> int:
+    """Return the first position whose row occurred in an earlier region, or the optimum."""
+    row = law.row[: law.optimum + 1]
+    begins = np.flatnonzero(np.diff(row, prepend=-1))
+    # Rows are numbered by first position, so a number that is not a new record came before.
+    again = np.flatnonzero(row[begins[1:]] <= np.maximum.accumulate(row[begins[:-1]]))
+    return int(begins[again[0] + 1]) if again.size else law.optimum
+
+
+def _regions(law: StepLaw, cut: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the first positions of the regions below the cut."""
+    return np.flatnonzero(np.diff(law.row[:cut], prepend=-1)).astype(np.int64)
+
+
+def _site_steps(automata: RowAutomata, p: int) -> tuple[tuple[tuple[int, int, int, int], ...], ...]:
+    """Return the steps of the site automaton at p, shares apart from the position."""
+    law = automata.law
+    c, kind = int(automata.regions.row_class[law.row[p]]), int(law.kind[p])
+    table: list[tuple[tuple[int, int, int, int], ...]] = []
+    for k in range(len(automata.patterns[c])):
+        greedy = automata.choose(c, k)
+        share = law.denominator // (law.n * len(greedy))
+        found: dict[tuple[int, int, int], int] = {}
+        for action in greedy:
+            for direction in (DOWN, UP):
+                move = law.kinds[kind][action][direction]
+                moved = (2 * direction - 1) if move.accepted else 0
+                key = (moved, automata.following[kind, c, k, action, direction], direction)
+                found[key] = found.get(key, 0) + share
+        table.append(tuple((m, to, share, d) for (m, to, d), share in found.items()))
+    return tuple(table)
+
+
+def _most_exits_down(
+    steps: tuple[tuple[tuple[int, int, int, int], ...], ...], ups: int
+) -> int | None:
+    """Return the largest number of downward exits before `ups` upward ones; None: no bound."""
+    best: dict[tuple[int, int], int | None] = {}
+    open_: set[tuple[int, int]] = set()
+
+    def most(k: int, left: int) -> int | None:
+        if left == 0:
+            return 0
+        if (k, left) in best:
+            return best[k, left]
+        if (k, left) in open_:
+            return 0  # a cycle without a downward exit adds nothing; with one, see below
+        open_.add((k, left))
+        result: int | None = 0
+        for moved, to, _, _ in steps[k]:
+            if moved == -1 and (to == k or _reaches(steps, to, k)):
+                result = None  # the exit can be repeated for ever
+                break
+            further = most(to, left - (moved == 1))
+            if further is None:
+                result = None
+                break
+            assert result is not None
+            result = max(result, further + (moved == -1))
+        open_.discard((k, left))
+        best[k, left] = result
+        return result
+
+    return most(0, ups)
+
+
+def _reaches(
+    steps: tuple[tuple[tuple[int, int, int, int], ...], ...], source: int, target: int
+) -> bool:
+    """Whether `target` can be reached from `source` without an upward exit."""
+    stack, seen = [source], {source}
+    while stack:
+        k = stack.pop()
+        if k == target:
+            return True
+        for moved, to, _, _ in steps[k]:
+            if moved != 1 and to not in seen:
+                seen.add(to)
+                stack.append(to)
+    return False
+
+
+def _sites(
+    automata: RowAutomata, cut: int, regions: np.ndarray[tuple[int], np.dtype[np.int64]],
+    milestones: Sequence[int],
+) -> tuple[tuple[Site, ...], int, Block | None, int]:
+    """Find the sites from the top down; return them, the top region and where they end."""
+    law = automata.law
+    single = np.diff(np.append(regions, cut)) == 1
+    if not len(regions) or not single[-1] or regions[-1] == 0:
+        return (), 0, None, cut - 1
+    top_position = int(regions[-1])
+    counts = _most_exits_down(_site_steps(automata, top_position), 1)
+    if counts is None or counts > _LARGEST_COUNT or top_position in milestones:
+        return (), 0, None, cut - 1
+    top = explore_block(automata, top_position, top_position,
+                        [State(top_position, 0, (0,))], (), reenter=True)
+    sites: list[Site] = []
+    incoming, p = counts, top_position - 1
+    at = len(regions) - 2
+    while at >= 0 and single[at] and p > 0:
+        steps = _site_steps(automata, p)
+        outgoing = _most_exits_down(steps, incoming + 1)
+        if outgoing is None or outgoing > _LARGEST_COUNT or p in milestones:
+            break
+        low = p
+        if outgoing == incoming:  # all further sites of this kind are alike
+            kinds = law.kind[:p + 1]
+            other = np.flatnonzero(kinds != kinds[p])
+            run = int(other[-1]) + 1 if other.size else 0
+            stop = np.flatnonzero(~single[: at + 1])
+            low = max(run, int(regions[stop[-1] + 1]) if stop.size else 0, 1)
+            low = max([low, *(m + 1 for m in milestones if m <= p)])
+        sites.append(Site(low, p, steps, incoming, outgoing))
+        at -= p - low + 1
+        incoming, p = outgoing, low - 1
+    return tuple(sites), counts, top, p
+
+
+def _tail(
+    automata: RowAutomata, cut: int, top: Block | None, bottom: Block,
+    regions: np.ndarray[tuple[int], np.dtype[np.int64]], milestones: Sequence[int],
+) -> Block:
+    """Explore the walk after the cut, on the rows of its region and of the one below."""
+    law = automata.law
+    below = int(regions[-1]) if top is not None else 0
+    rows = tuple(dict.fromkeys(law.row[below : law.optimum].tolist()))
+    phase = sum(m <= cut for m in milestones)
+    starts: dict[State, None] = {}
+    for exit_ in bottom.exits():
+        if exit_.direction != UP:
+            continue
+        for mark in exit_marks(top):
+            starts[State(cut, phase, tail_patterns(rows, law, bottom, exit_, mark, below))] = None
+    tail = explore_block(automata, below, law.optimum, list(starts), milestones, reenter=False,
+                         rows=rows)
+    if any(exit_.direction == DOWN for exit_ in tail.exits()):
+        raise CrossingError(
+            f"after position {cut} is hit, the walk can fall below position {below} again, to "
+            f"rows whose patterns crossing counts do not know; use --method joint"
+        )
+    return tail
+
+
+def exit_marks(top: Block | None) -> list[int]:
+    """Return the patterns with which the top region can be left upwards."""
+    if top is None:
+        return [0]
+    return sorted({e.patterns[0] for e in top.exits() if e.direction == UP})
+
+
+def tail_patterns(
+    rows: Sequence[int], law: StepLaw, bottom: Block, exit_: Exit, mark: int, below: int
+) -> tuple[int, ...]:
+    """Return the patterns of the tail's rows, given how the bottom and top regions were left.
+
+    Rows first met after the cut are fresh.
+    """
+    result = []
+    for r in rows:
+        if r in bottom.rows:
+            result.append(exit_.patterns[bottom.rows.index(r)])
+        elif r == int(law.row[below]):
+            result.append(mark)
+        elif bool(np.any(law.row[: below] == r)):
+            raise CrossingError(
+                f"agent state {law.row_value[r]} is met both among the sites and after the cut; "
+                f"crossing counts do not apply, use --method joint"
+            )
+        else:
+            result.append(0)
+    return tuple(result)
+
+

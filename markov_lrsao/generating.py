@@ -1,0 +1,339 @@
+"""Evaluating the generating functions of a decomposition: moments, or values at complex z.
+
+`Evaluation` holds the choices: which phases count (their steps weigh z, the others 1), in
+which numbers (exact rationals, floats, complex arrays) and to which order.
+`GeneratingFunction` yields E[z^T] of a `Decomposition` as one element (see
+`markov_lrsao.series`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from markov_lrsao.blocks import Block, Corridor, Exit, State
+from markov_lrsao.crossing import Decomposition, Site, exit_marks, tail_patterns
+from markov_lrsao.law import DOWN, UP
+from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
+from markov_lrsao.series import Element, add, inverse, multiply, scale, solve
+
+__all__ = ["Evaluation", "GeneratingFunction"]
+
+_LAST_PLACES = 16 * 2.0**-53
+"""Floats that should be equal and differ by less are taken as equal."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How generating functions are evaluated.
+
+    Attributes
+    ----------
+    exact : rationals instead of floats
+    order : about z = 1: number of derivatives
+    nodes : complex points z instead; then order is 0
+    """
+
+    exact: bool
+    order: int = 1
+    nodes: Any = None
+
+    @property
+    def at_one(self) -> bool:
+        """Whether elements are series about z = 1."""
+        return self.nodes is None
+
+    @property
+    def length(self) -> int:
+        """Number of coefficients of an element."""
+        return self.order + 1 if self.at_one else 1
+
+    @property
+    def one(self) -> Element:
+        """The constant 1."""
+        unit, zero = (fmpq(1), fmpq(0)) if self.exact else (1.0, 0.0)
+        if not self.at_one:
+            return (np.ones(len(self.nodes), dtype=np.complex128),)
+        return (unit, *[zero] * self.order)
+
+    @property
+    def z(self) -> Element:
+        """The variable: 1 + e, or the complex points."""
+        if not self.at_one:
+            return (self.nodes,)
+        head = self.one
+        return (head[0], head[0], *head[2:])[: self.length]
+
+    def number(self, numerator: int, denominator: int) -> Any:
+        """Return a ratio in the chosen numbers."""
+        return fmpq(numerator, denominator) if self.exact else numerator / denominator
+
+    def column(self, numerators: Any, denominator: int) -> Any:
+        """Return an array of ratios in the chosen numbers, shaped to meet the nodes."""
+        if self.exact:
+            return np.array([fmpq(int(x), denominator) for x in numerators], dtype=object)
+        values = np.asarray(numerators, dtype=np.float64) / denominator
+        return values if self.at_one else values[:, None]
+
+
+def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
+    """Return the generating function of walking up from `first` through `last`.
+
+    Each position q is left with probability u = (n-q)/n per step: z u / (1 - z (1 - u)).
+    """
+    if evaluation.at_one and evaluation.order == 0:
+        return evaluation.one
+    positions = np.arange(first, last + 1)
+    up, stay = evaluation.column(n - positions, n), evaluation.column(positions, n)
+    if evaluation.at_one:
+        zero = 0 * up
+        # 1 - z (1 - u) = u - e (1 - u) at z = 1 + e
+        waiting = inverse((up, *([-stay] + [zero] * (evaluation.order - 1))))
+        factor = multiply((up, up, *[zero] * (evaluation.order - 1)), waiting)
+    else:
+        z = evaluation.nodes[None, :]
+        factor = (z * up / (1 - z * stay),)
+    matrices: SiteMatrices = {(0, 0): factor}
+    whole = product([(matrices, (1, 1))], exact=evaluation.exact, length=evaluation.length,
+                    stochastic=evaluation.at_one)
+    unit = {0: evaluation.one}
+    return whole.contract([(unit, unit)])
+
+
+def solve_block(
+    evaluation: Evaluation, block: Block, counts: Callable[[int], bool]
+) -> dict[int, dict[Exit, Element]]:
+    """Return for each state of a block the generating function of reaching each exit.
+
+    Parameters
+    ----------
+    counts : phase -> whether its steps weigh z
+    """
+    n = block.automata.law.n
+    weights = {True: evaluation.z, False: evaluation.one}
+    rows: dict[int, dict[int, Element]] = {}
+    outputs: dict[int, dict[Exit, Element]] = {}
+    corridors: dict[tuple[Corridor, bool], Element] = {}
+    for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
+        rows[i], outputs[i] = {}, {}
+        marked = counts(state.phase)
+        for target, weight in edges:
+            if isinstance(weight, Corridor):
+                key = (weight, marked)
+                if key not in corridors:
+                    corridors[key] = (
+                        corridor(evaluation, n, weight.first, weight.last)
+                        if marked else evaluation.one
+                    )
+                element = corridors[key]
+            else:
+                share = evaluation.number(weight, block.denominator)
+                element = scale(weights[marked], share)
+            if isinstance(target, Exit):
+                outputs[i][target] = element
+            else:
+                rows[i][target] = element
+    return solve(rows, outputs, block.order, length=evaluation.length, at_one=evaluation.at_one)
+
+
+def site_matrices(
+    evaluation: Evaluation, decomposition: Decomposition, site: Site, counts: bool
+) -> SiteMatrices:
+    """Return K_s(z) of all positions of a site at once, each entry an element of arrays.
+
+    Entries are listed from the highest position to the lowest. With U and V the matrices of
+    the next exit being upwards or downwards, x[u, d] the weight of having made u upward and
+    d downward exits (as a vector over the classes), x[u, d] = x[u-1, d] U + x[u, d-1] V and
+    K[d', d] is the total weight of x[d', d] U.
+    """
+    n, denominator = decomposition.law.n, decomposition.law.denominator
+    positions = np.arange(site.high, site.low - 1, -1)
+    share = {DOWN: evaluation.column(positions, denominator),
+             UP: evaluation.column(n - positions, denominator)}
+    z = evaluation.z if counts else evaluation.one
+    rows: dict[int, dict[int, Element]] = {}
+    outputs: dict[int, dict[tuple[int, int], Element]] = {}
+    for k, steps in enumerate(site.steps):
+        rows[k], outputs[k] = {}, {}
+        for moved, to, times, direction in steps:
+            weight = share[direction] * times
+            element = tuple(c * weight for c in z)
+            if moved == 0:
+                rows[k][to] = add(rows[k][to], element) if to in rows[k] else element
+            else:
+                key = (moved, to)
+                outputs[k][key] = (
+                    add(outputs[k][key], element) if key in outputs[k] else element
+                )
+    order = _stay_order(rows)
+    events = solve(rows, outputs, order, length=evaluation.length, at_one=evaluation.at_one)
+    unit = tuple(c + 0 * share[UP] for c in evaluation.one)
+    x: dict[tuple[int, int], dict[int, Element]] = {(0, 0): {0: unit}}
+    matrices: SiteMatrices = {}
+    for u in range(site.incoming + 1):
+        for d in range(site.outgoing + 1):
+            here = x.get((u, d), {})
+            for k, weight in here.items():
+                for (moved, to), event in events[k].items():
+                    term = multiply(weight, event)
+                    if moved == 1:
+                        matrices[u, d] = add(matrices[u, d], term) if (u, d) in matrices else term
+                    following = x.setdefault((u + 1, d) if moved == 1 else (u, d + 1), {})
+                    following[to] = add(following[to], term) if to in following else term
+    return matrices
+
+
+def _stay_order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
+    from markov_lrsao.structure import components
+
+    indptr, indices = [0], []
+    for k in range(len(rows)):
+        indices.extend(rows[k])
+        indptr.append(len(indices))
+    order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
+    return [tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
+            for c in range(len(order))]
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratingFunction:
+    """E[z^T] of a decomposition, for any choice of the phases whose steps count.
+
+    The product over the sites is computed once and kept.
+    """
+
+    decomposition: Decomposition
+    evaluation: Evaluation
+
+    @cached_property
+    def middle(self) -> Product:
+        """The product of all K_s(z)."""
+        d, e = self.decomposition, self.evaluation
+        return product(
+            [(site_matrices(e, d, site, True), (site.incoming + 1, site.outgoing + 1))
+             for site in d.sites],
+            exact=e.exact, length=e.length, stochastic=e.at_one,
+        )
+
+    @cached_property
+    def middle_uncounted(self) -> Product:
+        """The product of all K_s(1): the law of the crossing counts alone."""
+        d, e = self.decomposition, self.evaluation
+        return product(
+            [(site_matrices(e, d, site, False), (site.incoming + 1, site.outgoing + 1))
+             for site in d.sites],
+            exact=e.exact, length=e.length, stochastic=e.at_one,
+        )
+
+    def __call__(self, phases: Sequence[bool]) -> Element:
+        """Return E[z^T], T the number of steps in the marked phases."""
+        d, e = self.decomposition, self.evaluation
+
+        def counts(phase: int) -> bool:
+            return phases[phase]
+
+        bottom = solve_block(e, d.bottom, counts)
+        ends = self._after_cut(phases)
+        if d.top_region is None:
+            return _total([multiply(v, ends[exit_, 0])
+                           for exit_, v in bottom[d.bottom.start[0]].items()])
+        top = _top_vector(e, d, phases[d.phase])
+        columns = _bottom_columns(d, bottom)
+        pairs: list[tuple[Vector, Vector]] = []
+        for mark in dict.fromkeys(m for m, _ in top):
+            row = {c: v for (m, c), v in top.items() if m == mark}
+            column = {
+                c: _total([multiply(v, ends[exit_, mark]) for exit_, v in exits.items()])
+                for c, exits in enumerate(columns)
+            }
+            pairs.append((row, column))
+        if not d.sites:
+            return _total([multiply(v, column[c]) for row, column in pairs
+                           for c, v in row.items()])
+        if phases[d.phase]:
+            return self.middle.contract(pairs)
+        if e.at_one and all(_alike(v, column[0]) for _, column in pairs for v in column.values()):
+            # What follows does not depend on the crossing counts: the result is a mean of
+            # equal values.
+            return _total([multiply(v, column[0]) for row, column in pairs for v in row.values()])
+        return self.middle_uncounted.contract(pairs)
+
+    def _after_cut(self, phases: Sequence[bool]) -> dict[tuple[Exit, int], Element]:
+        """Return the generating function of what follows the cut, per (bottom exit, mark)."""
+        d, e = self.decomposition, self.evaluation
+        exits = [x for x in d.bottom.exits() if x.direction == UP]
+        marks = exit_marks(d.top_region)
+        if d.tail is None:
+            return {(x, m): e.one for x in exits for m in marks}
+        tail = solve_block(e, d.tail, lambda phase: phases[phase])
+        index = {state: i for i, state in enumerate(d.tail.states)}
+        phase = sum(m <= d.cut for m in d.law.landscape.milestones)
+        result = {}
+        for x in exits:
+            for m in marks:
+                patterns = tail_patterns(d.tail.rows, d.law, d.bottom, x, m, d.tail.first)
+                number = index[State(d.cut, phase, patterns)]
+                result[x, m] = _total(list(tail[number].values()))
+        return result
+
+
+def _alike(a: Element, b: Element) -> bool:
+    """Whether two elements are equal: exactly, or as floats up to a few last places."""
+    return all(x == y or (isinstance(x, float) and abs(x - y) <= _LAST_PLACES * abs(y))
+               for x, y in zip(a, b, strict=True))
+
+
+def _total(elements: Sequence[Element]) -> Element:
+    total = elements[0]
+    for element in elements[1:]:
+        total = add(total, element)
+    return total
+
+
+def _top_vector(
+    evaluation: Evaluation, d: Decomposition, counted: bool
+) -> dict[tuple[int, int], Element]:
+    """Return (mark, D of the top region) -> element: one upward exit, counting downward ones."""
+    top = d.top_region
+    assert top is not None
+    events = solve_block(evaluation, top, lambda _: counted)
+    index = {state: i for i, state in enumerate(top.states)}
+    position = top.first
+    result: dict[tuple[int, int], Element] = {}
+    x: dict[int, Element] = {top.start[0]: evaluation.one}
+    for count in range(d.top_counts + 1):
+        following: dict[int, Element] = {}
+        for i, weight in x.items():
+            for exit_, event in events[i].items():
+                term = multiply(weight, event)
+                if exit_.direction == UP:
+                    key = (exit_.patterns[0], count)
+                    result[key] = add(result[key], term) if key in result else term
+                else:
+                    to = index[State(position, exit_.phase, exit_.patterns)]
+                    following[to] = add(following[to], term) if to in following else term
+        x = following
+    return result
+
+
+def _bottom_columns(
+    d: Decomposition, bottom: Mapping[int, Mapping[Exit, Element]]
+) -> list[dict[Exit, Element]]:
+    """Return for D = 0, 1, .. the generating function of 1 + D upward exits of the bottom."""
+    largest = d.sites[-1].outgoing if d.sites else d.top_counts
+    index = {state: i for i, state in enumerate(d.bottom.states)}
+    columns = [dict(bottom[d.bottom.start[0]])]
+    for _ in range(largest):
+        following: dict[Exit, Element] = {}
+        for exit_, weight in columns[-1].items():
+            state = State(d.bottom.last, exit_.phase, exit_.patterns)
+            for again, w in bottom[index[state]].items():
+                term = multiply(weight, w)
+                following[again] = add(following[again], term) if again in following else term
+        columns.append(following)
+    return columns
