@@ -23,7 +23,8 @@ from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.structure import components
 
-__all__ = ["Block", "Corridor", "Exit", "State", "corridor_end", "explore_block", "moves"]
+__all__ = ["Block", "Corridor", "Exit", "State", "Weight", "corridor_end", "explore_block",
+           "moves"]
 
 _LARGEST_BLOCK = 20_000
 
@@ -54,6 +55,9 @@ class Corridor:
     last: int
 
 
+Weight = tuple[int, int] | Corridor
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """The explored block.
@@ -61,8 +65,8 @@ class Block:
     Attributes
     ----------
     rows : rows of the law, in the order of the patterns in a state
-    edges : state number -> [(target: state number or Exit, numerator or Corridor)]
-    denominator : of the numerators
+    edges : state number -> [(target: state number or Exit, shares or Corridor)]; shares
+        (a, b) mean the probability (a p + b (n - p)) / denominator at position p
     order : strongly connected components of the states, successors first
     """
 
@@ -71,7 +75,7 @@ class Block:
     last: int
     rows: tuple[int, ...]
     states: tuple[State, ...]
-    edges: tuple[tuple[tuple[int | Exit, int | Corridor], ...], ...]
+    edges: tuple[tuple[tuple[int | Exit, Weight], ...], ...]
     denominator: int
     order: tuple[tuple[int, ...], ...]
     start: tuple[int, ...]
@@ -114,7 +118,7 @@ def explore_block(
     slot = {r: i for i, r in enumerate(rows)}
     index = {state: i for i, state in enumerate(starts)}
     stack = list(starts)
-    edges: dict[int, tuple[tuple[int | Exit, int | Corridor], ...]] = {}
+    edges: dict[int, tuple[tuple[int | Exit, Weight], ...]] = {}
 
     def visit(position: int, phase: int, patterns: tuple[int, ...]) -> int | Exit:
         if phase < len(milestones) and position == milestones[phase]:
@@ -143,12 +147,12 @@ def explore_block(
             target = visit(end + 1, state.phase, state.patterns)
             edges[index[state]] = ((target, Corridor(state.position, end)),)
             continue
-        numerators: dict[int | Exit, int] = {}
-        for moved, shown, weight in moves(automata, state.position, state.patterns[at]):
+        shares: dict[int | Exit, list[int]] = {}
+        for moved, shown, share, direction in moves(automata, state.position, state.patterns[at]):
             patterns = (*state.patterns[:at], shown, *state.patterns[at + 1 :])
             target = visit(state.position + moved, state.phase, patterns)
-            numerators[target] = numerators.get(target, 0) + weight
-        edges[index[state]] = tuple(numerators.items())
+            shares.setdefault(target, [0, 0])[direction] += share
+        edges[index[state]] = tuple((target, (a, b)) for target, (a, b) in shares.items())
     ordered = [edges[i] for i in range(len(index))]
     return Block(
         automata, first, last, rows, tuple(index), tuple(ordered), law.denominator,
@@ -158,8 +162,8 @@ def explore_block(
 
 def moves(
     automata: RowAutomata, position: int, pattern: int
-) -> Iterable[tuple[int, int, int]]:
-    """Yield (change of position, next pattern, numerator) for one step at a position."""
+) -> Iterable[tuple[int, int, int, int]]:
+    """Yield (change of position, next pattern, share, direction) for one step at a position."""
     law = automata.law
     c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
     greedy = automata.choose(c, pattern)
@@ -169,7 +173,7 @@ def moves(
             if weight:
                 move = law.kinds[kind][action][direction]
                 shown = automata.following[kind, c, pattern, action, direction]
-                yield ((2 * direction - 1) if move.accepted else 0), shown, weight * share
+                yield ((2 * direction - 1) if move.accepted else 0), shown, share, direction
 
 
 def corridor_end(
@@ -199,7 +203,7 @@ def corridor_end(
     return end
 
 
-def _order(edges: Sequence[Sequence[tuple[int | Exit, int | Corridor]]]) -> list[tuple[int, ...]]:
+def _order(edges: Sequence[Sequence[tuple[int | Exit, Weight]]]) -> list[tuple[int, ...]]:
     indptr, indices = [0], []
     for row in edges:
         indices.extend(t for t, _ in row if isinstance(t, int))

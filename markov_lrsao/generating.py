@@ -20,9 +20,11 @@ from markov_lrsao.blocks import Block, Corridor, Exit, State
 from markov_lrsao.crossing import Decomposition, Site, exit_marks, tail_patterns
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
-from markov_lrsao.series import Element, add, inverse, multiply, scale, solve
+from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, solve
+from markov_lrsao.structure import components
 
-__all__ = ["Evaluation", "GeneratingFunction"]
+__all__ = ["Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
+           "stay_order", "top_vector"]
 
 _LAST_PLACES = 16 * 2.0**-53
 """Floats that should be equal and differ by less are taken as equal."""
@@ -37,11 +39,16 @@ class Evaluation:
     exact : rationals instead of floats
     order : about z = 1: number of derivatives
     nodes : complex points z instead; then order is 0
+    majorant : at the nodes, evaluate a bound of the modulus instead: every factor
+        1/(1 - P_ii z) is replaced by its modulus and every other weight by its absolute value
+    unit : z = 1 + e / unit, which keeps high derivatives within the range of floats
     """
 
     exact: bool
     order: int = 1
     nodes: Any = None
+    majorant: bool = False
+    unit: float = 1.0
 
     @property
     def at_one(self) -> bool:
@@ -58,16 +65,32 @@ class Evaluation:
         """The constant 1."""
         unit, zero = (fmpq(1), fmpq(0)) if self.exact else (1.0, 0.0)
         if not self.at_one:
-            return (np.ones(len(self.nodes), dtype=np.complex128),)
+            return (np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128),)
         return (unit, *[zero] * self.order)
 
     @property
     def z(self) -> Element:
         """The variable: 1 + e, or the complex points."""
+        if self.majorant:
+            return self.one
         if not self.at_one:
             return (self.nodes,)
         head = self.one
-        return (head[0], head[0], *head[2:])[: self.length]
+        step = head[0] if self.exact else 1.0 / self.unit
+        return (head[0], step, *head[2:])[: self.length]
+
+    def without_loop(
+        self, state: int, row: dict[int, Element], outputs: dict[Label, Element], counts: bool
+    ) -> None:
+        """For a majorant: divide a row by |1 - P_ii z| and drop its self-loop, in place."""
+        if not self.majorant or state not in row:
+            return
+        stay = row.pop(state)[0]
+        factor = 1 / np.abs(1 - stay * (self.nodes if counts else 1.0))
+        for target, element in row.items():
+            row[target] = scale(element, factor)
+        for label, element in outputs.items():
+            outputs[label] = scale(element, factor)
 
     def number(self, numerator: int, denominator: int) -> Any:
         """Return a ratio in the chosen numbers."""
@@ -92,12 +115,15 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
     up, stay = evaluation.column(n - positions, n), evaluation.column(positions, n)
     if evaluation.at_one:
         zero = 0 * up
+        rest = [zero] * (evaluation.order - 1)
+        step = evaluation.z[1]
         # 1 - z (1 - u) = u - e (1 - u) at z = 1 + e
-        waiting = inverse((up, *([-stay] + [zero] * (evaluation.order - 1))))
-        factor = multiply((up, up, *[zero] * (evaluation.order - 1)), waiting)
+        factor = multiply((up, up * step, *rest), inverse((up, -stay * step, *rest)))
     else:
         z = evaluation.nodes[None, :]
         factor = (z * up / (1 - z * stay),)
+        if evaluation.majorant:
+            factor = (np.abs(factor[0]),)
     matrices: SiteMatrices = {(0, 0): factor}
     whole = product([(matrices, (1, 1))], exact=evaluation.exact, length=evaluation.length,
                     stochastic=evaluation.at_one)
@@ -132,12 +158,16 @@ def solve_block(
                     )
                 element = corridors[key]
             else:
-                share = evaluation.number(weight, block.denominator)
-                element = scale(weights[marked], share)
+                down, up = weight
+                numerator = down * state.position + up * (n - state.position)
+                element = scale(
+                    weights[marked], evaluation.number(numerator, block.denominator)
+                )
             if isinstance(target, Exit):
                 outputs[i][target] = element
             else:
                 rows[i][target] = element
+        evaluation.without_loop(i, rows[i], outputs[i], marked)
     return solve(rows, outputs, block.order, length=evaluation.length, at_one=evaluation.at_one)
 
 
@@ -170,7 +200,8 @@ def site_matrices(
                 outputs[k][key] = (
                     add(outputs[k][key], element) if key in outputs[k] else element
                 )
-    order = _stay_order(rows)
+        evaluation.without_loop(k, rows[k], outputs[k], counts)
+    order = stay_order(rows)
     events = solve(rows, outputs, order, length=evaluation.length, at_one=evaluation.at_one)
     unit = tuple(c + 0 * share[UP] for c in evaluation.one)
     x: dict[tuple[int, int], dict[int, Element]] = {(0, 0): {0: unit}}
@@ -188,9 +219,8 @@ def site_matrices(
     return matrices
 
 
-def _stay_order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
-    from markov_lrsao.structure import components
-
+def stay_order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
+    """Order the classes of a site so that moves that stay lead to earlier components."""
     indptr, indices = [0], []
     for k in range(len(rows)):
         indices.extend(rows[k])
@@ -232,17 +262,34 @@ class GeneratingFunction:
 
     def __call__(self, phases: Sequence[bool]) -> Element:
         """Return E[z^T], T the number of steps in the marked phases."""
+        return self._combine(phases, self._after_cut(phases))
+
+    def probability_of_ends(self, chosen: set[tuple[Exit, int]]) -> Any:
+        """Return the probability that the cut is hit with one of the (bottom exit, mark)."""
+        one = self.evaluation.one
+        zero = tuple(0 * c for c in one)
+        ends = {
+            (x, m): one if (x, m) in chosen else zero
+            for x in self.decomposition.bottom.exits() if x.direction == UP
+            for m in exit_marks(self.decomposition.top_region)
+        }
+        count = len(self.decomposition.law.landscape.milestones)
+        return self._combine([False] * count, ends)[0]
+
+    def _combine(
+        self, phases: Sequence[bool], ends: Mapping[tuple[Exit, int], Element]
+    ) -> Element:
+        """Multiply bottom block, sites and top region with what follows the cut."""
         d, e = self.decomposition, self.evaluation
 
         def counts(phase: int) -> bool:
             return phases[phase]
 
         bottom = solve_block(e, d.bottom, counts)
-        ends = self._after_cut(phases)
         if d.top_region is None:
             return _total([multiply(v, ends[exit_, 0])
                            for exit_, v in bottom[d.bottom.start[0]].items()])
-        top = _top_vector(e, d, phases[d.phase])
+        top = top_vector(e, d, phases[d.phase])
         columns = _bottom_columns(d, bottom)
         pairs: list[tuple[Vector, Vector]] = []
         for mark in dict.fromkeys(m for m, _ in top):
@@ -295,7 +342,7 @@ def _total(elements: Sequence[Element]) -> Element:
     return total
 
 
-def _top_vector(
+def top_vector(
     evaluation: Evaluation, d: Decomposition, counted: bool
 ) -> dict[tuple[int, int], Element]:
     """Return (mark, D of the top region) -> element: one upward exit, counting downward ones."""

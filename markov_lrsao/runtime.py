@@ -41,7 +41,7 @@ EXACT_VARIANCE_LIMIT = 10_000
 variance is a float, and marked as one; the expectations stay exact."""
 _LARGEST_N = 20_000_000
 """Positions beyond this would need more than 10 GB of tables."""
-_MOST_JOINT_ROWS = 9
+_MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 
 
@@ -144,7 +144,8 @@ def _auto(
     progress: Progress,
 ) -> _Moments:
     rows = int(law.row[: law.optimum].max()) + 1
-    if rows <= _MOST_JOINT_ROWS or not merge:
+    small = rows <= _MOST_JOINT_ROWS and law.n <= _MOST_JOINT_N
+    if small or not merge:
         return _joint(law, field, moments, merge, max_states, progress)
     try:
         return _crossing(decompose(law), field, moments)
@@ -165,7 +166,7 @@ def _joint(
         phase_moments(chain, begin, end, moments, field=field, progress=progress)
         for begin, end in zip([None, *ends[:-1]], ends, strict=True)
     ]
-    values = [[v if isinstance(v, fmpq) else float(v) for v in q] for q in (total, *phases)]
+    values = [_plain(q) for q in (total, *phases)]
     return _Moments(values, "joint", chain.size)
 
 
@@ -177,12 +178,17 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> _Mome
     exact_order = 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
     order = moments if field == "float" else exact_order
     function = GeneratingFunction(decomposition, Evaluation(exact=field == "exact", order=order))
-    values = [central_from_factorial(function(phases)) for phases in chosen]
+    values = [_plain(central_from_factorial(function(phases))) for phases in chosen]
     if field == "exact" and order < moments:
         floats = GeneratingFunction(decomposition, Evaluation(exact=False, order=moments))
         for value, phases in zip(values, chosen, strict=True):
-            value.extend(central_from_factorial(floats(phases))[order:])
+            value.extend(_plain(central_from_factorial(floats(phases))[order:]))
     return _Moments(values, "crossing", decomposition.states)
+
+
+def _plain(values: Sequence[Any]) -> list[fmpq | float]:
+    """Turn numpy floats into Python's."""
+    return [v if isinstance(v, fmpq) else float(v) for v in values]
 
 
 def central_from_factorial(element: Element) -> list[Any]:
