@@ -20,6 +20,7 @@ from typing import Literal
 from flint import fmpq
 
 from markov_lrsao.parameters import Parameters
+from markov_lrsao.rationals import RationalLike
 
 __all__ = ["Algorithm", "Reward"]
 
@@ -74,6 +75,20 @@ class Algorithm:
             learn=alpha,
             bootstrap=alpha * gamma,
             parameters=parameters,
+        )
+
+    @classmethod
+    def earl(cls, alpha: RationalLike = "4/5", gamma: RationalLike = "99/100") -> Algorithm:
+        """EA+RL: the reward is the change of the target, whichever objective was chosen.
+
+        The defaults are those of the paper's appendix. Nothing is penalised, so a wrongly
+        learnt objective may be kept for ever.
+        """
+        checked = Parameters.of(alpha, gamma, 0)
+        change = Reward(target=fmpq(1))
+        return cls(
+            name="EA+RL", rejected=Reward(), equal=change, better=change,
+            keep=1 - checked.alpha, learn=checked.alpha, bootstrap=checked.alpha * checked.gamma,
         )
 
     @classmethod

@@ -266,7 +266,7 @@ class _Derivation:
         maxima = len(number) * k  # the unknowns for M follow those for the entries
         terms = [Term(number[c, 0] * k + a, fmpq(0))
                  for c in range(self.regions.classes) for a in range(k)]
-        copies = []
+        copies: list[tuple[int, int]] = []
         for (c, shown), i in number.items():
             maximal = self.patterns[c][shown].maximal
             copies.extend((maxima + c, i * k + a) for a in (maximal if upper else maximal[:1]))

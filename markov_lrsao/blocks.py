@@ -204,7 +204,8 @@ def corridor_end(
 
 
 def _order(edges: Sequence[Sequence[tuple[int | Exit, Weight]]]) -> list[tuple[int, ...]]:
-    indptr, indices = [0], []
+    indptr: list[int] = [0]
+    indices: list[int] = []
     for row in edges:
         indices.extend(t for t, _ in row if isinstance(t, int))
         indptr.append(len(indices))

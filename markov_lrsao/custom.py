@@ -1,4 +1,8 @@
-"""Chains that do not come from a landscape: from rows, and closed-form families.
+"""Chains that do not come from a landscape: from rows, matrices, graphs, and closed forms.
+
+A chain is exact. Binary floats (from a scipy matrix, a networkx graph) are dyadic rationals
+and taken literally, except that a row of floats hardly ever sums to exactly 1: a row that
+does so within `tolerance` is divided by its sum, any other row is refused.
 
 The closed forms are shipped as oracles: a chain whose answer is known on paper tests any
 solver.
@@ -6,8 +10,9 @@ solver.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import lcm
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import gcd, isfinite, lcm
+from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -17,7 +22,13 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.rationals import harmonic_difference, rational
 from markov_lrsao.traceability import implements
 
-__all__ = ["birth_death_chain", "chain_from_rows", "plateau_time", "plateau_walk"]
+__all__ = [
+    "birth_death_chain", "chain_from_matrix", "chain_from_networkx", "chain_from_rows",
+    "plateau_time", "plateau_walk",
+]
+
+FLOAT_ROW_TOLERANCE = 1e-9
+"""How far a row of binary floats may sum from 1; rounding leaves some 1e-16 per entry."""
 
 
 def chain_from_rows(
@@ -34,31 +45,137 @@ def chain_from_rows(
     >>> chain_from_rows([{0: "1/2", 1: "1/2"}, {1: 1}]).size
     2
     """
-    indptr, indices = [0], []
+    exact = [
+        {j: rational(w, f"probability of {i} -> {j}") for j, w in row.items()}
+        for i, row in enumerate(rows)
+    ]
+    pairs = [{j: (int(w.p), int(w.q)) for j, w in row.items()} for row in exact]
+    return _chain(pairs, 0.0, start=start, positions=positions, labels=labels)
+
+
+def _chain(
+    rows: Sequence[Mapping[int, tuple[int, int]]], tolerance: float, *,
+    start: Iterable[int] = (0,), positions: Sequence[int] | None = None,
+    labels: Sequence[str] | None = None,
+) -> MarkovChain:
+    """Build a chain from rows of (numerator, denominator)."""
+    indptr, indices = [0], list[int]()
     numerators: list[int] = []
     denominators: list[int] = []
     for i, row in enumerate(rows):
-        exact = {j: rational(w, f"probability of {i} -> {j}") for j, w in row.items()}
-        exact = {j: w for j, w in sorted(exact.items()) if w != 0}
-        if any(not 0 <= j < len(rows) for j in exact) or any(w < 0 for w in exact.values()):
+        kept = sorted((j, a, b) for j, (a, b) in row.items() if a)
+        if any(not 0 <= j < len(rows) or a < 0 for j, a, _ in kept):
             raise ParameterError(f"row {i} has a negative entry or a successor that does not exist")
-        if sum(exact.values(), fmpq(0)) != 1:
-            raise ParameterError(f"row {i} sums to {sum(exact.values(), fmpq(0))}, not to 1")
-        common = lcm(*(int(w.q) for w in exact.values()))
-        denominators.append(common)
-        indices.extend(exact)
-        numerators.extend(int((w * common).p) for w in exact.values())
+        common = lcm(*(b for *_, b in kept))
+        weights = [a * (common // b) for _, a, b in kept]
+        total = sum(weights)
+        if abs(total - common) > tolerance * common or not kept:
+            value = fmpq(total, common)
+            shown = value if tolerance == 0 else f"{total / common:.17g}"
+            raise ParameterError(f"row {i} sums to {shown}, not to 1")
+        shared = gcd(total, *weights)
+        denominators.append(total // shared)
+        indices.extend(j for j, *_ in kept)
+        numerators.extend(weight // shared for weight in weights)
         indptr.append(len(indices))
-    largest = max(denominators, default=1)
-    dtype = np.int64 if largest < 2**62 else object
+    dtype = np.int64 if max(denominators, default=1) < 2**62 else object
     names = list(labels) if labels is not None else [str(i) for i in range(len(rows))]
+    begin = sorted(set(start))
+    if begin and not 0 <= begin[0] <= begin[-1] < len(rows):
+        raise ParameterError(f"start = {begin} must lie in 0..{len(rows) - 1}")
     return MarkovChain(
         indptr=np.array(indptr, np.int64), indices=np.array(indices, np.int64),
         numerators=np.array(numerators, dtype), denominators=np.array(denominators, dtype),
-        start=np.array(sorted(set(start)), np.int64),
+        start=np.array(begin, np.int64),
         positions=np.array(positions if positions is not None else range(len(rows)), np.int64),
         labeller=names.__getitem__,
     )
+
+
+def _pair(value: object, name: str) -> tuple[int, int]:
+    """Return numerator and denominator of anything exact, or of a binary float, literally."""
+    if isinstance(value, float | np.floating):
+        if not isfinite(value):
+            raise ParameterError(f"{name} = {value} is not a probability")
+        return float(value).as_integer_ratio()
+    exact = rational(value, name)
+    return int(exact.p), int(exact.q)
+
+
+def chain_from_matrix(
+    matrix: Any, *, start: Iterable[int] = (0,),
+    labels: Mapping[str, Iterable[int]] | None = None, tolerance: float = FLOAT_ROW_TOLERANCE,
+) -> MarkovChain:
+    """Build a chain from a square matrix: scipy sparse of any layout, or a numpy array.
+
+    Parameters
+    ----------
+    labels : label -> states
+    tolerance : how far a row may sum from 1; it is then divided by its sum
+
+    >>> import scipy.sparse
+    >>> chain = chain_from_matrix(scipy.sparse.csr_array([[0.5, 0.5], [0.0, 1.0]]))
+    >>> chain.row(0)
+    [(0, 1/2), (1, 1/2)]
+    """
+    from scipy.sparse import coo_array
+
+    entries = coo_array(matrix)
+    entries.sum_duplicates()
+    if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
+        raise ParameterError(f"matrix has shape {entries.shape}: a chain's matrix is square")
+    rows: list[dict[int, tuple[int, int]]] = [{} for _ in range(entries.shape[0])]
+    for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(),
+                           strict=True):
+        rows[i][j] = _pair(value, f"entry ({i}, {j})")
+    return _chain(rows, tolerance, start=start).with_labels(
+        {name: np.array(list(states), np.int64) for name, states in (labels or {}).items()})
+
+
+def chain_from_networkx(
+    graph: Any, *, start: Hashable | Sequence[Hashable],
+    labels: Mapping[str, Iterable[Hashable]] | None = None, probability: str = "probability",
+    tolerance: float = FLOAT_ROW_TOLERANCE,
+) -> MarkovChain:
+    """Build a chain from a directed graph whose edges carry probabilities.
+
+    Parameters
+    ----------
+    start : a node, or a list of nodes
+    labels : label -> nodes
+    probability : name of the edge attribute; anything exact, or floats
+
+    >>> import networkx as nx
+    >>> graph = nx.DiGraph()
+    >>> graph.add_edge("a", "b", probability="1/3")
+    >>> graph.add_edge("a", "a", probability="2/3")
+    >>> graph.add_edge("b", "b", probability=1)
+    >>> chain = chain_from_networkx(graph, start="a", labels={"done": ["b"]})
+    >>> chain.label(1), chain.labels["done"].tolist()
+    ('b', [1])
+    """
+    if not graph.is_directed() or graph.is_multigraph():
+        raise ParameterError("the graph must be a DiGraph: directed, one edge per pair")
+    place = {node: i for i, node in enumerate(graph.nodes)}
+    rows: list[dict[int, tuple[int, int]]] = [{} for _ in place]
+    for source, target, data in graph.edges(data=True):
+        if probability not in data:
+            raise ParameterError(f"edge {source!r} -> {target!r} has no attribute {probability!r}")
+        rows[place[source]][place[target]] = _pair(
+            data[probability], f"probability of {source!r} -> {target!r}")
+
+    def places(nodes: Iterable[Hashable], what: str) -> list[int]:
+        found = list(nodes)
+        for node in found:
+            if node not in place:
+                raise ParameterError(f"{what} names {node!r}, which is not a node")
+        return [place[node] for node in found]
+
+    begin = start if isinstance(start, list | tuple) and start not in place else [start]
+    return _chain(
+        rows, tolerance, start=places(begin, "start"), labels=[str(node) for node in place],
+    ).with_labels({name: np.array(places(nodes, f"label {name!r}"), np.int64)
+                   for name, nodes in (labels or {}).items()})
 
 
 def birth_death_chain(up: Sequence[object]) -> MarkovChain:

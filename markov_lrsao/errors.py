@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "CrossingError",
     "ExactnessError",
+    "FileFormatError",
     "LrsaoError",
     "NotAbsorbingError",
     "ParameterError",
@@ -29,6 +30,10 @@ class ParameterError(LrsaoError, ValueError):
 
 class ExactnessError(LrsaoError, TypeError):
     """A binary float was given where an exact rational is needed."""
+
+
+class FileFormatError(LrsaoError, ValueError):
+    """A file is malformed, truncated or describes something else; the message has the line."""
 
 
 class NotAbsorbingError(LrsaoError):

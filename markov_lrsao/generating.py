@@ -221,7 +221,8 @@ def site_matrices(
 
 def stay_order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
     """Order the classes of a site so that moves that stay lead to earlier components."""
-    indptr, indices = [0], []
+    indptr: list[int] = [0]
+    indices: list[int] = []
     for k in range(len(rows)):
         indices.extend(rows[k])
         indptr.append(len(indices))

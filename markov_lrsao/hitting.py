@@ -33,7 +33,7 @@ def hitting_times(
     >>> from markov_lrsao.custom import birth_death_chain
     >>> chain = birth_death_chain([fmpq(1, 2)] * 3)
     >>> hitting_times(chain, chain.at_positions([3]))
-    [6, 4, 2, 0]
+    [12, 10, 6, 0]
     """
     one = [fmpq(1)] * chain.size if field == "exact" else np.ones(chain.size)
     return backward(chain, ~target, one, field=field, progress=progress)

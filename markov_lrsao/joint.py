@@ -26,7 +26,8 @@ from markov_lrsao.lumping import merge_patterns
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.solvers import Field
 
-__all__ = ["JointChain", "Coding", "enumerate_joint"]
+__all__ = ["MAX_STATES", "Coding", "JointChain", "chain_of", "enumerate_codes",
+           "enumerate_joint", "expected_states"]
 
 IntArray = npt.NDArray[np.int64]
 _LARGEST_CODE = 2**62
@@ -251,6 +252,33 @@ def chain_of(
     )
 
 
+_FEW_ROWS = 10  # with no more Q-rows than this, just try
+
+
+def expected_states(law: StepLaw, *, merge: bool) -> float | None:
+    """Estimate the number of joint states from smaller members of the landscape's family.
+
+    With l fixed the count grows by a constant factor per unit of n; the factor is measured
+    between the three smallest n. None when it is quicker to try: few rows, or a landscape
+    without a family.
+    """
+    family, ell = law.landscape.family, law.landscape.ell
+    if family is None or int(law.row[: law.optimum].max()) + 1 <= _FEW_ROWS:
+        return None
+    smallest = next(
+        (m for m in range(1, law.n)
+         if (r := family.ell_range(m)) is not None and r[0] <= ell <= r[1]), None
+    )
+    if smallest is None or smallest + 2 >= law.n:
+        return None
+    sizes = []
+    for n in (smallest + 1, smallest + 2):
+        small = StepLaw.of(family.at(n, ell), law.algorithm)
+        sizes.append(enumerate_joint(small, merge=merge).chain.size)
+    growth = sizes[1] / sizes[0]
+    return float(sizes[1] * growth ** min(law.n - smallest - 2, 1000))
+
+
 def enumerate_joint(
     law: StepLaw,
     *,
@@ -273,13 +301,20 @@ def enumerate_joint(
         automata, _ = merge_patterns(automata)
     last = law.optimum
     rows = tuple(dict.fromkeys(law.row[:last].tolist()))
+    largest = max_states if max_states is not None else MAX_STATES[field]
+    expected = expected_states(law, merge=merge)
+    if expected is not None and expected > largest:
+        raise StateSpaceTooLargeError(
+            f"the joint chain at n = {law.n}, ell = {law.landscape.ell} would have about "
+            f"{expected:.1e} states, more than the limit of {largest:,}; use --method crossing"
+            + ("" if merge else ", drop --unmerged") + ", or raise --max-states"
+        )
     coding = Coding.of(automata, rows)
     start = np.zeros(1, np.int64)
 
     def stop(positions: IntArray) -> npt.NDArray[np.bool_]:
-        return positions == last
+        return np.asarray(positions == last, dtype=np.bool_)
 
-    largest = max_states if max_states is not None else MAX_STATES[field]
     codes, table = enumerate_codes(coding, start, stop, largest=largest, progress=progress)
     chain = chain_of(coding, table, codes, start, stop)
     return JointChain(law, automata, coding, chain, codes, merge)

@@ -29,8 +29,8 @@ import numpy.typing as npt
 
 from markov_lrsao.errors import ParameterError
 
-__all__ = ["ELL", "FAMILIES", "JUMP", "ONEMAX", "Affine", "Landscape", "LandscapeFamily", "N", "P",
-           "Piece"]
+__all__ = ["ELL", "FAMILIES", "JUMP", "JUMP_OPEN", "ONEMAX", "Affine", "Landscape",
+           "LandscapeFamily", "N", "P", "Piece"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -117,6 +117,7 @@ class LandscapeFamily:
     milestones : increasing positions ending the phases, the optimum last
     constraints : forms in n and l that must all be >= 0
     titles : (short name, full name) for tables and figures
+    phases : names of the phases, as many as milestones; default phase1, phase2, ..
     """
 
     name: str
@@ -125,6 +126,7 @@ class LandscapeFamily:
     milestones: tuple[Affine, ...]
     constraints: tuple[Affine, ...] = ()
     titles: tuple[tuple[str, str], ...] = ()
+    phases: tuple[str, ...] = ()
 
     def at(self, n: int, ell: int = 0) -> Landscape:
         """Return the landscape at (n, l).
@@ -240,6 +242,13 @@ class Landscape:
         return self.milestones[-1]
 
     @property
+    def phases(self) -> tuple[str, ...]:
+        """Names of the phases, for people."""
+        if self.family is not None and self.family.phases:
+            return self.family.phases
+        return tuple(f"phase{k}" for k in range(1, len(self.milestones) + 1))
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """Short names of the objectives, in the order of the Q-table's columns."""
         return tuple(self.objectives)
@@ -338,8 +347,23 @@ JUMP = LandscapeFamily(
     milestones=(ELL + 1, N - ELL, N),
     constraints=(ELL - 2, N - 2 * ELL - 5),
     titles=(("L", "LeftBridge"), ("J", "Jump"), ("R", "RightBridge")),
+    phases=("left", "slope", "right"),
 )
 """The paper's landscape; 2 <= l <= floor((n-1)/2) - 2 is the same as n - 2l - 5 >= 0, l >= 2."""
+
+JUMP_OPEN = LandscapeFamily(
+    name="Jump, bridges without end points",
+    objectives=(
+        ("L", (Piece.of(0, ELL, P), Piece.of(ELL + 1, N, 0))),
+        JUMP.objectives[1],
+        ("R", (Piece.of(0, N - ELL - 1, 0), Piece.of(N - ELL, N, P))),
+    ),
+    target=JUMP.target,
+    milestones=JUMP.milestones,
+    constraints=JUMP.constraints,
+    titles=JUMP.titles,
+)
+"""Jump with the bridges as EA+RL's authors had them: they end with the plateaus."""
 
 ONEMAX = LandscapeFamily(
     name="OneMax",
@@ -350,4 +374,4 @@ ONEMAX = LandscapeFamily(
     titles=(("O", "OneMax"),),
 )
 
-FAMILIES = {"jump": JUMP, "onemax": ONEMAX}
+FAMILIES = {"jump": JUMP, "jump-open": JUMP_OPEN, "onemax": ONEMAX}

@@ -58,9 +58,9 @@ class Product:
         left, under_left = _integer_vectors([row for row, _ in pairs], size, length)
         right, under_right = _integer_vectors([column for _, column in pairs], width, length)
         sums = [fmpz(0)] * length
-        for row, column in zip(left, right, strict=True):
+        for before, after in zip(left, right, strict=True):
             layers = _multiply_exact(
-                _multiply_exact(row, self.numerators), [c.transpose() for c in column]
+                _multiply_exact(before, self.numerators), [c.transpose() for c in after]
             )
             sums = [s + layer[0, 0] for s, layer in zip(sums, layers, strict=True)]
         return tuple(fmpq(s, self.denominator * under_left * under_right) for s in sums)

@@ -137,9 +137,9 @@ class _Counter:
                 self.steps[q] += amount * fmpq(self.n, self.n - q)
                 self.up[q] += amount
             return
-        q = np.arange(corridor.first, corridor.last + 1)
-        self.steps[q] += amount * self.n / (self.n - q)
-        self.up[q] += amount
+        positions = np.arange(corridor.first, corridor.last + 1)
+        self.steps[positions] += amount * self.n / (self.n - positions)
+        self.up[positions] += amount
 
 
 def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["Element", "Label", "add", "divide_by_one_minus", "inverse", "multiply", "scale", "solve"]
+__all__ = ["Element", "Label", "add", "divide_by_one_minus", "inverse", "multiply", "scale",
+           "solve"]
 
 Element = tuple[Any, ...]
 """Coefficients of a truncated power series."""

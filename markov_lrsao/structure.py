@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Components", "components", "reachable_from", "sort_components"]
+__all__ = ["Components", "components", "reachable_from", "reversed_graph", "sort_components"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -93,3 +93,11 @@ def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.
         successors = np.unique(indices[offsets + np.arange(counts.sum())])
         frontier = successors[~seen[successors]]
     return seen
+
+
+def reversed_graph(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the graph with every edge turned round, in CSR form."""
+    size = len(indptr) - 1
+    source = np.repeat(np.arange(size, dtype=np.int64), np.diff(indptr))
+    begin = np.concatenate([[0], np.cumsum(np.bincount(indices, minlength=size))])
+    return begin.astype(np.int64), source[np.argsort(indices, kind="stable")]

@@ -199,7 +199,8 @@ def phase3_formula(ell: int | None = None) -> ClosedForm:
     n0, ell0 = (60, 12) if ell is None else (60, ell)
     law = _instance(n0, ell0)
     d = decompose(law)
-    assert d.tail is not None and d.top_region is not None
+    assert d.tail is not None
+    assert d.top_region is not None
     s = _field()
     symbolic_ell = s.ell if ell is None else ell * s.one
     cut = s.n - symbolic_ell
@@ -232,10 +233,10 @@ def phase3_formula(ell: int | None = None) -> ClosedForm:
             mean = sum((v[1] for v in tail[number].values()), 0 * s.one)
             total += weight[0] * probability * mean
     if ell is None:
-        expression = _sympy(total, lambda n, l: sympy.harmonic(l))
+        expression = _sympy(total, lambda _n, ell: sympy.harmonic(ell))
         return ClosedForm("E[T3]", expression, "l >= 4", 4, None)
     value = sum((fmpq(1, k) for k in range(1, ell + 1)), fmpq(0))
-    expression = _sympy(total, lambda n, l: sympy.Rational(int(value.p), int(value.q)))
+    expression = _sympy(total, lambda _n, _ell: sympy.Rational(int(value.p), int(value.q)))
     return ClosedForm(f"E[T3] at l = {ell}", sympy.factor(expression), f"l = {ell}", ell, ell)
 
 

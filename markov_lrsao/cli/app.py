@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 from typer.exceptions import TyperException
 
-from markov_lrsao.cli import exact, states
+from markov_lrsao.cli import curve, distribution, exact, export, formula, sites, solve, states
 
 __all__ = ["app", "usage_message"]
 
@@ -17,7 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (exact, states):
+for module in (exact, states, distribution, sites, formula, curve, export, solve):
     module.register(app)
 
 

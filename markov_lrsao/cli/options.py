@@ -6,7 +6,7 @@ Numbers that must stay exact arrive as text: "0.8" and "4/5" are the same ration
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlphaOption", "EllOption", "GammaOption", "Instance", "JsonOption", "LandscapeOption",
-    "NOption", "OutsideHOption", "ROption", "instance",
+    "NOption", "OutsideHOption", "ROption", "instance", "numbers",
 ]
 
 NOption = Annotated[int | None, typer.Option("--n", help="Length of the bit strings.")]
@@ -34,6 +34,22 @@ OutsideHOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 LandscapeOption = Annotated[
     str, typer.Option("--landscape", help="jump, onemax, or a JSON file with arrays.")]
+
+
+Number = TypeVar("Number", int, float)
+
+
+def numbers(text: str, name: str, kind: type[Number]) -> list[Number]:
+    """Parse comma-separated numbers, or raise ParameterError."""
+    from markov_lrsao.errors import ParameterError
+
+    try:
+        return [kind(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise ParameterError(
+            f"--{name} {text!r}: write comma-separated numbers, e.g. "
+            f"{'0.5,0.9' if kind is float else '100,200'}"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -58,9 +74,8 @@ def instance(
         family = FAMILIES[landscape]
         if n is None:
             raise ParameterError("--n is missing: give the length of the bit strings, e.g. --n 9")
-        needs_ell = any(form.ell > 0 for form in family.constraints[:1]) and landscape != "onemax"
-        if ell is None and needs_ell:
-            allowed = family.ell_range(n)
+        allowed = family.ell_range(n)
+        if ell is None and (allowed is None or allowed[1] > 0):
             hint = f"an integer in {allowed[0]}..{allowed[1]}" if allowed else "e.g. --ell 2"
             raise ParameterError(f"--ell is missing: give the gap parameter, {hint}")
         shape = family.at(n, ell or 0)

@@ -9,6 +9,7 @@ come from subtraction-free elimination.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from markov_lrsao.chain import MarkovChain
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.solvers import _exact, _float
 
-__all__ = ["Field", "backward", "forward"]
+__all__ = ["Field", "absorbing_outside", "backward", "forward"]
 
 Field = Literal["exact", "float"]
 BoolArray = npt.NDArray[np.bool_]
@@ -53,12 +54,10 @@ def backward(
     SolverError
         The exact solution fails its residual check.
     """
-    cut = _cut(chain, inside)
+    cut = absorbing_outside(chain, inside)
     if field == "exact":
         values = list(outside) if outside is not None else [fmpq(0)] * chain.size
-        _exact.solve_backward(cut, inside, constant, values, progress)
-        _exact.check_residual(cut, inside, constant, values)
-        return values
+        return _exact.solve_backward(cut, inside, list(constant), values, progress)
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
     _float.solve_backward(cut, inside, np.asarray(constant, dtype=np.float64), array)
     return array
@@ -73,16 +72,14 @@ def forward(
     progress: Progress = no_progress,
 ) -> Any:
     """Solve x = source + x P inside: the expected number of steps begun in each state."""
-    cut = _cut(chain, inside)
+    cut = absorbing_outside(chain, inside)
     if field == "exact":
-        return _exact.solve_forward(cut, inside, source, progress)
+        return _exact.solve_forward(cut, inside, list(source), progress)
     return _float.solve_forward(cut, inside, np.asarray(source, dtype=np.float64))
 
 
-def _cut(chain: MarkovChain, inside: BoolArray) -> MarkovChain:
+def absorbing_outside(chain: MarkovChain, inside: BoolArray) -> MarkovChain:
     """Make every outside state absorbing, so that components do not run through it."""
-    from dataclasses import replace
-
     outside = ~inside
     loops = np.zeros(chain.size, dtype=np.bool_)
     diagonal = chain.indices == chain.sources

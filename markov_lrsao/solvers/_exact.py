@@ -1,9 +1,11 @@
-"""Exact elimination over the rationals, component by component.
+"""Exact solutions over the rationals, component by component.
 
 Successors are solved first, so a component sees known values outside itself; inside it,
-states are eliminated one by one (their incoming transitions are redirected along their
-outgoing ones) and then substituted back. Nothing is rounded, and the caller's residual
-check compares with ==.
+states are eliminated (`_elimination`). Nothing is rounded, and the caller's residual check
+compares with ==.
+
+`solve_backward` first looks for states with equal futures (`quotient`): where the chain
+shrinks, the quotient is solved and checked instead, and its values are handed to all states.
 """
 
 from __future__ import annotations
@@ -17,17 +19,61 @@ from flint import fmpq
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.errors import NotAbsorbingError, SolverError
 from markov_lrsao.progress import Progress
+from markov_lrsao.solvers._elimination import factor
+from markov_lrsao.solvers.quotient import quotient, worth_merging
 
 __all__ = ["check_residual", "solve_backward", "solve_forward"]
 
 BoolArray = npt.NDArray[np.bool_]
+_WORTH_LIFTING = 0.9  # a quotient that is nearly as large as the chain saves nothing
 
 
 def solve_backward(
     chain: MarkovChain, inside: BoolArray, constant: Sequence[fmpq], values: list[fmpq],
     progress: Progress,
+) -> list[fmpq]:
+    """Return the solution of v = constant + P v inside; outside, `values` are given.
+
+    Outside states must be absorbing. The result has passed its residual check.
+    """
+    if worth_merging(chain):
+        merged = quotient(chain, inside, _classes(inside, constant, values))
+        if merged.chain.size < _WORTH_LIFTING * chain.size:
+            first = merged.representative.tolist()
+            small_constant = [constant[i] for i in first]
+            small = [values[i] for i in first]
+            _solve(merged.chain, merged.inside, small_constant, small, progress)
+            check_residual(merged.chain, merged.inside, small_constant, small)
+            return [small[b] for b in merged.block.tolist()]
+    result = list(values)
+    _solve(chain, inside, constant, result, progress)
+    check_residual(chain, inside, constant, result)
+    return result
+
+
+def _classes(
+    inside: BoolArray, constant: Sequence[fmpq], values: Sequence[fmpq]
+) -> npt.NDArray[np.int64]:
+    """Number the states by what they are given: constants inside, values outside."""
+    result = np.zeros(len(inside), dtype=np.int64)
+    within, beyond = np.flatnonzero(inside), np.flatnonzero(~inside)
+    result[within] = _numbers([constant[i] for i in within.tolist()])
+    result[beyond] = _numbers([values[i] for i in beyond.tolist()])
+    return result
+
+
+def _numbers(given: list[fmpq]) -> npt.NDArray[np.int64]:
+    """Number the distinct values; hashing an fmpq is slow, so equal objects are found first."""
+    objects = {id(value): value for value in given}
+    texts: dict[str, int] = {}
+    number = {key: texts.setdefault(str(value), len(texts)) for key, value in objects.items()}
+    return np.fromiter((number[id(value)] for value in given), np.int64, len(given))
+
+
+def _solve(
+    chain: MarkovChain, inside: BoolArray, constant: Sequence[fmpq], values: list[fmpq],
+    progress: Progress,
 ) -> None:
-    """Fill `values` inside with the solution of v = constant + P v; outside they are given."""
     pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
     numerators, denominators = chain.numerators.tolist(), chain.denominators.tolist()
     within = inside.tolist()
@@ -36,10 +82,10 @@ def solve_backward(
     with progress("solving exactly", total=chain.size) as bar:
         for c in range(len(order)):
             states = members[starts[c] : starts[c + 1]]
+            i = states[0]
+            if not within[i]:
+                continue
             if len(states) == 1:
-                i = states[0]
-                if not within[i]:
-                    continue
                 total, leaving = constant[i] * denominators[i], 0
                 for k in range(pointers[i], pointers[i + 1]):
                     j = columns[k]
@@ -50,53 +96,18 @@ def solve_backward(
                     raise NotAbsorbingError(f"state {chain.label(i)} is never left")
                 values[i] = total / leaving
             else:
-                _solve_component(chain, [i for i in states if within[i]], constant, values)
+                local = set(states)
+                right = {}
+                for i in states:
+                    total = fmpq(0)
+                    for k in range(pointers[i], pointers[i + 1]):
+                        if columns[k] not in local:
+                            total += numerators[k] * values[columns[k]]
+                    right[i] = constant[i] + total / denominators[i]
+                for i, value in factor(chain, states).columns(right).items():
+                    values[i] = value
             if c & 4095 == 0:
                 bar.advance(4096)
-
-
-def _solve_component(
-    chain: MarkovChain, states: list[int], constant: Sequence[fmpq], values: list[fmpq]
-) -> None:
-    """Eliminate the states of one component in turn, then substitute back."""
-    local = set(states)
-    rows: dict[int, dict[int, fmpq]] = {}
-    right: dict[int, fmpq] = {}
-    into: dict[int, set[int]] = {i: set() for i in states}
-    leak: dict[int, fmpq] = {}  # probability of leaving the component (or the inside)
-    for i in states:
-        row: dict[int, fmpq] = {}
-        total, leaving = constant[i], fmpq(0)
-        for j, probability in chain.row(i):
-            if j in local:
-                row[j] = probability
-                into[j].add(i)
-            else:
-                total += probability * values[j]
-                leaving += probability
-        rows[i], right[i], leak[i] = row, total, leaving
-    for i in states:
-        row = rows[i]
-        row.pop(i, None)
-        into[i].discard(i)
-        leaving = leak[i] + sum(row.values(), fmpq(0))
-        if leaving == 0:
-            raise NotAbsorbingError(f"state {chain.label(i)} is in a set that is never left")
-        scale = 1 / leaving
-        rows[i] = row = {j: w * scale for j, w in row.items()}
-        right[i] *= scale
-        leak[i] *= scale
-        for k in into[i]:
-            weight = rows[k].pop(i)
-            for j, w in row.items():
-                rows[k][j] = rows[k].get(j, fmpq(0)) + weight * w
-                into[j].add(k)
-            right[k] += weight * right[i]
-            leak[k] += weight * leak[i]
-        for j in row:
-            into[j].discard(i)
-    for i in reversed(states):
-        values[i] = right[i] + sum((w * values[j] for j, w in rows[i].items()), fmpq(0))
 
 
 def solve_forward(
@@ -120,8 +131,9 @@ def solve_forward(
                 if stay == denominators[i]:
                     raise NotAbsorbingError(f"state {chain.label(i)} is never left")
                 flow[i] = flow[i] * fmpq(denominators[i], denominators[i] - stay)
-            elif states:
-                _forward_component(chain, states, flow)
+            elif states and any(flow[i] != 0 for i in states):
+                for i, value in factor(chain, states).rows({i: flow[i] for i in states}).items():
+                    flow[i] = value
             local = set(states)
             for i in states:
                 if flow[i] == 0:
@@ -133,27 +145,6 @@ def solve_forward(
             if c & 4095 == 0:
                 bar.advance(4096)
     return flow
-
-
-def _forward_component(chain: MarkovChain, states: list[int], flow: list[fmpq]) -> None:
-    """Solve x = flow + x P inside one component by a dense exact solve."""
-    from flint import fmpq_mat
-
-    local = {i: k for k, i in enumerate(states)}
-    matrix = fmpq_mat(len(states), len(states))
-    for i, k in local.items():
-        matrix[k, k] = matrix[k, k] + 1
-        for j, probability in chain.row(i):
-            if j in local:  # transposed
-                matrix[local[j], k] = matrix[local[j], k] - probability
-    try:
-        solution = matrix.solve(fmpq_mat(len(states), 1, [flow[i] for i in states]))
-    except ZeroDivisionError:
-        raise NotAbsorbingError(
-            f"state {chain.label(states[0])} is in a set that is never left"
-        ) from None
-    for i, k in local.items():
-        flow[i] = solution[k, 0]
 
 
 def check_residual(

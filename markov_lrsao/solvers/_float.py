@@ -30,7 +30,9 @@ __all__ = ["solve_backward", "solve_forward"]
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
-_LARGEST_BAND = 400_000_000  # entries of the band of one component: 3.2 GB
+_LARGEST_FACTORS = 400_000_000  # numbers that elimination of one component may keep: 3.2 GB
+_WIDE = 8  # half-bandwidth from which a better order of the states is looked for
+_SLOW_BAND = 3e8  # multiplications in a band, from which sparse elimination is preferred
 
 
 @cache
@@ -44,43 +46,85 @@ def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
 def _bands(chain: MarkovChain) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Order the states of each component so that its matrix is a narrow band.
 
-    Returns the states in solving order and the half-bandwidth per component.
+    Returns the states in solving order and the half-bandwidth per component, -1 where the
+    band is so wide that sparse elimination is better.
     """
     order = chain.components
-    members = order.members.copy()
-    sizes = order.sizes
+    members, sizes = order.members, order.sizes
     band = np.zeros(len(order), dtype=np.int64)
-    large = np.flatnonzero(sizes > 1)
-    if large.size == 0:
+    if sizes.max() == 1:
         return members, band
+    place = np.empty(chain.size, dtype=np.int64)
+    place[members] = np.arange(chain.size) - np.repeat(order.start[:-1], sizes)
+    of = order.label[chain.sources]
+    local = (sizes[of] > 1) & (of == order.label[chain.indices])
+    of, rows, columns = of[local], place[chain.sources[local]], place[chain.indices[local]]
+    np.maximum.at(band, of, np.abs(rows - columns))
+    wide = np.flatnonzero(band > _WIDE)
+    if wide.size:
+        members = members.copy()
+    for c in wide.tolist():
+        own = of == c
+        span = slice(int(order.start[c]), int(order.start[c + 1]))
+        best, band[c] = _narrow(int(sizes[c]), rows[own], columns[own], int(band[c]))
+        members[span] = members[span][best]
+        if (int(sizes[c]) * int(band[c]) ** 2 > _SLOW_BAND
+                or int(sizes[c]) * (2 * int(band[c]) + 1) > _LARGEST_FACTORS):
+            band[c] = -1
+    return members, band
+
+
+def _narrow(
+    size: int, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], half: int
+) -> tuple[npt.NDArray[np.int64], int]:
+    """Return an order of a component's states, and its half-bandwidth."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    place = np.empty(chain.size, dtype=np.int64)
-    for c in large.tolist():
-        states = members[order.start[c] : order.start[c + 1]]
-        place[states] = np.arange(len(states))
-        spans = np.concatenate(
-            [np.arange(chain.indptr[i], chain.indptr[i + 1]) for i in states.tolist()]
-        ) if len(states) < 1000 else np.flatnonzero(order.label[chain.sources] == c)
-        rows, columns = chain.sources[spans], chain.indices[spans]
-        local = order.label[columns] == c
-        rows, columns = place[rows[local]], place[columns[local]]
-        if len(states) > 2:
-            graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(states),) * 2)
-            best = reverse_cuthill_mckee(graph, symmetric_mode=False)
-            new = np.empty_like(best)
-            new[best] = np.arange(len(best), dtype=best.dtype)
-            if np.abs(new[rows] - new[columns]).max() < np.abs(rows - columns).max():
-                members[order.start[c] : order.start[c + 1]] = states[best]
-                rows, columns = new[rows], new[columns]
-        band[c] = np.abs(rows - columns).max()
-        if len(states) * (2 * int(band[c]) + 1) > _LARGEST_BAND:
-            raise StateSpaceTooLargeError(
-                f"a strongly connected component of {len(states):,} states has bandwidth "
-                f"{band[c]:,}: its elimination does not fit into memory"
-            )
-    return members, band
+    graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+    best = reverse_cuthill_mckee(graph, symmetric_mode=False).astype(np.int64)
+    new = np.empty_like(best)
+    new[best] = np.arange(size)
+    better = int(np.abs(new[rows] - new[columns]).max())
+    return (best, better) if better < half else (np.arange(size), half)
+
+
+def _weights(chain: MarkovChain) -> tuple[FloatArray, FloatArray]:
+    """Return weights and totals per row, whose quotients are the probabilities."""
+    if chain.denominators.dtype != object and chain.denominators.max() < 2**53:
+        return chain.numerators.astype(np.float64), chain.denominators.astype(np.float64)
+    return chain.probabilities, np.ones(chain.size)
+
+
+def _sparse(chain: MarkovChain, states: npt.NDArray[np.int64]) -> tuple[Any, ...]:
+    """Return the factors of one large component, its states being in this order."""
+    from markov_lrsao.solvers import _sparse_kernels
+
+    place = np.full(chain.size, -1, dtype=np.int64)
+    place[states] = np.arange(len(states))
+    counts = chain.indptr[states + 1] - chain.indptr[states]
+    ends = np.cumsum(counts)
+    at = np.repeat(chain.indptr[states] - ends + counts, counts) + np.arange(ends[-1])
+    rows = np.repeat(np.arange(len(states)), counts)
+    columns, probability = place[chain.indices[at]], chain.probabilities[at]
+    leak = np.bincount(rows[columns < 0], probability[columns < 0], minlength=len(states))
+    if leak.max() == 0.0:
+        _refuse(chain, int(states[0]))
+    keep = (columns >= 0) & (columns != rows)
+    pointer = np.concatenate([[0], np.cumsum(np.bincount(rows[keep], minlength=len(states)))])
+    factors: tuple[Any, ...] = _sparse_kernels.eliminate(
+        pointer, columns[keep], probability[keep], leak, _LARGEST_FACTORS)
+    if len(factors[0]) + len(factors[9]) < len(states):
+        raise StateSpaceTooLargeError(
+            f"a strongly connected component of {len(states):,} states fills up when it is "
+            f"eliminated (more than {_LARGEST_FACTORS:,} numbers)"
+        )
+    return factors
+
+
+def _refuse(chain: MarkovChain, bad: int) -> None:
+    if bad >= 0:
+        raise NotAbsorbingError(f"state {chain.label(bad)} is in a set that is never left")
 
 
 def solve_backward(
@@ -91,26 +135,47 @@ def solve_backward(
     `constant` and the given values must not be negative.
     """
     backward, _ = _kernels()
+    order = chain.components
     members, band = _bands(chain)
-    bad = backward(
-        chain.indptr, chain.indices, chain.numerators.astype(np.float64),
-        chain.denominators.astype(np.float64), inside, members, chain.components.start, band,
-        chain.components.label, constant, values,
-    )
-    if bad >= 0:
-        raise NotAbsorbingError(f"state {chain.label(int(bad))} is in a set that is never left")
+    data = (chain.indptr, chain.indices, *_weights(chain), inside, members, order.start, band,
+            order.label, constant, values)
+    begin = 0
+    for c in np.flatnonzero(band < 0).tolist():
+        _refuse(chain, int(backward(*data, begin, c)))
+        states = members[order.start[c] : order.start[c + 1]]
+        # What the component is given: constants and values outside; its own count as 0.
+        values[states] = 0.0
+        spans = order.label[chain.sources] == c
+        received = np.bincount(
+            chain.sources[spans], chain.probabilities[spans] * values[chain.indices[spans]],
+            minlength=chain.size,
+        )
+        right = constant[states] + received[states]
+        from markov_lrsao.solvers._sparse_kernels import solve_columns
+
+        solve_columns(_sparse(chain, states), right)
+        values[states] = right
+        begin = c + 1
+    _refuse(chain, int(backward(*data, begin, len(order))))
 
 
 def solve_forward(chain: MarkovChain, inside: BoolArray, source: FloatArray) -> FloatArray:
     """Return x = source + x P restricted to the inside: expected numbers of steps per state."""
     _, forward = _kernels()
+    order = chain.components
     members, band = _bands(chain)
     flow = source.copy()
-    bad = forward(
-        chain.indptr, chain.indices, chain.numerators.astype(np.float64),
-        chain.denominators.astype(np.float64), inside, members, chain.components.start, band,
-        chain.components.label, flow,
-    )
-    if bad >= 0:
-        raise NotAbsorbingError(f"state {chain.label(int(bad))} is in a set that is never left")
+    data = (chain.indptr, chain.indices, *_weights(chain), inside, members, order.start, band,
+            order.label, flow)
+    end = len(order)
+    for c in np.flatnonzero(band < 0)[::-1].tolist():
+        from markov_lrsao.solvers._sparse_kernels import solve_rows
+
+        _refuse(chain, int(forward(*data, c + 1, end)))
+        states = members[order.start[c] : order.start[c + 1]]
+        local = flow[states]
+        solve_rows(_sparse(chain, states), local)
+        flow[states] = local
+        end = c + 1  # the component itself comes again, to pass its flow on
+    _refuse(chain, int(forward(*data, 0, end)))
     return flow

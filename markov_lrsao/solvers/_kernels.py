@@ -34,11 +34,14 @@ def _load(indptr, indices, weights, totals, label, c, states, half, place, band,
 
 @numba.njit(cache=True)
 def backward(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, totals, inside, members, start, halves, label, constant, values
+    indptr, indices, weights, totals, inside, members, start, halves, label, constant, values,
+    begin, end
 ):
-    """Solve v = constant + P v inside; return -1, or a state that is never left."""
+    """Solve v = constant + P v in the components begin..end-1; return -1, or a state that is
+    never left.
+    """
     place = np.empty(len(inside), dtype=np.int64)
-    for c in range(len(start) - 1):
+    for c in range(begin, end):
         states = members[start[c] : start[c + 1]]
         i = states[0]
         if not inside[i]:
@@ -95,11 +98,14 @@ def backward(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True)
 def forward(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, totals, inside, members, start, halves, label, flow
+    indptr, indices, weights, totals, inside, members, start, halves, label, flow, begin, end
 ):
-    """Turn flow (the source) into x = source + x P inside; return -1 or a bad state."""
+    """Turn flow (the source) into x = source + x P in the components end-1..begin, and pass it
+    on; return -1, or a state that is never left. A half-bandwidth of -1 says that the flow in
+    a component is known already and is only passed on.
+    """
     place = np.empty(len(inside), dtype=np.int64)
-    for c in range(len(start) - 2, -1, -1):
+    for c in range(end - 1, begin - 1, -1):
         states = members[start[c] : start[c + 1]]
         i = states[0]
         if not inside[i]:
@@ -113,7 +119,7 @@ def forward(  # type: ignore[no-untyped-def]
             if leaving == 0.0:
                 return i
             flow[i] = flow[i] * totals[i] / leaving
-        else:
+        elif halves[c] >= 0:
             half = halves[c]
             band = np.empty((s, 2 * half + 1))
             leak = np.empty(s)

@@ -1,0 +1,37 @@
+# Everything happens in .venv; the system's Python is not touched.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test test-slow check bench clean
+
+run: .venv/installed
+	$(BIN)/markov-lrsao exact --n 9 --ell 2
+
+test: .venv/installed-test
+	$(BIN)/python -m pytest
+
+test-slow: .venv/installed-test
+	$(BIN)/python -m pytest -m slow
+
+check: .venv/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/installed-test
+	$(BIN)/python -m benchmarks
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/installed-test: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv

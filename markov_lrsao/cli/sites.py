@@ -1,0 +1,92 @@
+"""`markov-lrsao sites`: where the time goes, position by position."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from markov_lrsao.cli.options import (
+    AlphaOption,
+    EllOption,
+    GammaOption,
+    JsonOption,
+    LandscapeOption,
+    NOption,
+    OutsideHOption,
+    ROption,
+    instance,
+)
+
+__all__ = ["register"]
+
+_ROWS = 40
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("sites", epilog="Example: markov-lrsao sites --n 30 --ell 5")(sites)
+
+
+def sites(
+    n: NOption = None,
+    ell: EllOption = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the profile (png, svg, pdf).")] = None,
+    alpha: AlphaOption = None,
+    gamma: GammaOption = None,
+    r: ROption = None,
+    outside_h: OutsideHOption = False,
+    landscape: LandscapeOption = "jump",
+    as_json: JsonOption = False,
+) -> None:
+    """Print expected steps, expected visits and the law of visits per position."""
+    from markov_lrsao.cli.distribution import _check_plot
+    from markov_lrsao.cli.tables import table
+    from markov_lrsao.profile import profile
+    from markov_lrsao.rationals import rational_text, to_float
+
+    if plot is not None:
+        _check_plot(plot)
+    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
+    if plot is not None:
+        from markov_lrsao.plots import plot_profile
+
+        plot_profile(found, plot)
+
+    def text(value: Any) -> str:
+        return rational_text(value) if found.exact else f"{value:.17g}"
+
+    def short(value: Any) -> str:
+        return f"{to_float(value) if found.exact else value:.6g}"
+
+    if as_json:
+        print(json.dumps({
+            "n": chosen.landscape.n, "ell": chosen.landscape.ell, "exact": found.exact,
+            "positions": [
+                {"position": p, "steps": text(found.steps[p]), "visits": text(found.visits[p])}
+                | ({"visit_law": [text(w) for w in found.visit_laws[p]]}
+                   if p in found.visit_laws else {})
+                for p in range(chosen.landscape.n + 1)
+            ],
+        }))
+        return
+    count = chosen.landscape.n + 1
+    shown = list(range(count)) if count <= _ROWS else [
+        *range(_ROWS // 2), *range(count - _ROWS // 2, count)]
+    rows = []
+    for p in shown:
+        if rows and p != int(rows[-1][0]) + 1:
+            rows.append([str(p - 1), "...", "...", "..."])
+        law = found.visit_laws.get(p)
+        rows.append([
+            str(p), short(found.steps[p]), short(found.visits[p]),
+            " ".join(f"{k}:{short(w)}" for k, w in enumerate(law) if w != 0) if law else "",
+        ])
+    print(table(["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"],
+                rows, right=[0, 1, 2]))
+    if plot is not None:
+        print(f"\nwritten: {plot}")

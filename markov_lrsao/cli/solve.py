@@ -1,0 +1,151 @@
+"""`markov-lrsao solve`: reach a label in any discrete-time Markov chain."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from markov_lrsao.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from markov_lrsao.exchange import ChainFile
+    from markov_lrsao.reachability import Reaching, ReachingResult
+
+__all__ = ["register"]
+
+_MOST_SHOWN = 20  # start states in a table for people; --json has all
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("solve", epilog="Example: markov-lrsao export --n 9 --ell 2 jump.drn && "
+                                "markov-lrsao solve jump.drn --target target --exact")(solve)
+
+
+def solve(
+    file: Annotated[Path, typer.Argument(help="A .drn, .tra, .json, .graphml or .mtx file.")],
+    target: Annotated[
+        str | None, typer.Option("--target", help="Label of the states to reach.")] = None,
+    target_state: Annotated[
+        list[int] | None,
+        typer.Option("--target-state", help="A state to reach, by number (may be repeated).")] =
+        None,
+    start: Annotated[
+        list[int] | None,
+        typer.Option("--from", help="A state to start from (may be repeated).",
+                     show_default="the file's initial states")] = None,
+    reward: Annotated[
+        str | None,
+        typer.Option("--reward", help="Sum up this reward of the file instead of steps.")] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Exact rationals instead of floats.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print probability, expected time and variance of reaching a label."""
+    from markov_lrsao.errors import ExactnessError
+    from markov_lrsao.exchange import read_chain
+    from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.reachability import reach
+
+    read = read_chain(file)
+    if exact and not read.exact:
+        raise ExactnessError(
+            f"{file}: {read.notes[-1]}; an exact answer needs exact probabilities (fractions), "
+            f"or leave out --exact")
+    where = _target(read, target, target_state)
+    rewards = None if reward is None else _reward(read, reward)
+    result = reach(read.chain, where, start=start, rewards=rewards,
+                   field="exact" if exact else "float", progress=terminal_progress)
+    name = target if target is not None else ", ".join(map(str, target_state or ()))
+    if as_json:
+        print(json.dumps(_object(file, name, reward, read, result)))
+    else:
+        print(_text(file, name, reward, read, result))
+
+
+def _target(read: ChainFile, target: str | None, states: list[int] | None) -> Any:
+    import numpy as np
+
+    from markov_lrsao.errors import ParameterError
+
+    if (target is None) == (not states):
+        known = ", ".join(sorted(read.chain.labels)) or "none"
+        raise ParameterError(
+            f"give either --target LABEL or --target-state NUMBER; the file's labels: {known}")
+    if target is not None:
+        return read.chain.labelled(target)
+    mask = np.zeros(read.chain.size, dtype=np.bool_)
+    for state in states or ():
+        if not 0 <= state < read.chain.size:
+            raise ParameterError(f"--target-state {state} does not exist: states are "
+                                 f"0..{read.chain.size - 1}")
+        mask[state] = True
+    return mask
+
+
+def _reward(read: ChainFile, reward: str) -> Any:
+    from markov_lrsao.errors import ParameterError
+
+    if reward not in read.rewards:
+        known = ", ".join(repr(name) for name in read.rewards) or "none"
+        raise ParameterError(f"--reward {reward!r} is not in the file; its rewards: {known}")
+    return read.rewards[reward]
+
+
+def _object(
+    file: Path, name: str, reward: str | None, read: ChainFile, result: ReachingResult
+) -> dict[str, Any]:
+    return {
+        "file": str(file), "target": name, "reward": reward, "exact": result.field == "exact",
+        "states": result.states, "transitions": read.chain.transitions,
+        "solved_states": result.solved, "seconds": round(result.seconds, 6),
+        "notes": list(read.notes), "starts": [start.to_dict() for start in result.starts],
+    }
+
+
+def _text(
+    file: Path, name: str, reward: str | None, read: ChainFile, result: ReachingResult
+) -> str:
+    what = "steps" if reward is None else f"reward {reward!r}"
+    lines = [f"{file}: {result.states:,} states, {read.chain.transitions:,} transitions; "
+             f"{what} until {name!r}"]
+    lines += [f"note: {note}" for note in read.notes]
+    for start in result.starts[:_MOST_SHOWN]:
+        lines += ["", f"from state {_named(start)}", *_rows(start)]
+    if len(result.starts) > _MOST_SHOWN:
+        lines += ["", f"... and {len(result.starts) - _MOST_SHOWN:,} more start states (--json)"]
+    merged = (f", {result.solved:,} after merging equal futures"
+              if result.solved < result.states else "")
+    lines += ["", f"solved {'exactly' if result.field == 'exact' else 'in floats'}{merged}; "
+                  f"{result.seconds:.3f} s"]
+    return "\n".join(lines)
+
+
+def _named(start: Reaching) -> str:
+    return f"{start.state}" if start.name == str(start.state) else f"{start.state} ({start.name})"
+
+
+def _rows(start: Reaching) -> list[str]:
+    from markov_lrsao.cli.tables import table
+    from markov_lrsao.rationals import shorten
+    from markov_lrsao.reachability import float_of
+
+    if start.conditional_mean is None or start.variance is None:
+        return ["the target cannot be reached: probability 0, expected time infinite"]
+    certain = math.isfinite(float_of(start.mean)) or start.mean.exact
+    given = "" if certain else " if reached"
+    quantities = [("probability", start.probability)]
+    if not certain:
+        quantities.append(("mean", start.mean))
+    quantities += [(f"mean{given}", start.conditional_mean),
+                   (f"variance{given}", start.variance)]
+    rows = [[name, value.decimal, shorten(value.rational or "(float)")]
+            for name, value in quantities]
+    if not certain:
+        rows[1][2] = "infinite: the target may be missed"
+    rows.append([f"deviation{given}", f"{start.deviation:.17g}", ""])
+    return table(["quantity", "decimal", "fraction"], rows).split("\n")
