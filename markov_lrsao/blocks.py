@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from markov_lrsao.automata import RowAutomata
-from markov_lrsao.errors import StateSpaceTooLargeError
+from markov_lrsao.errors import CrossingError
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.structure import components
 
 __all__ = ["Block", "Corridor", "Exit", "State", "Weight", "corridor_end", "explore_block",
-           "moves"]
+           "is_explored", "moves"]
 
 _LARGEST_BLOCK = 20_000
 
@@ -100,7 +100,7 @@ def explore_block(
     starts: Sequence[State],
     milestones: Sequence[int],
     *,
-    reenter: bool,
+    reenter: int | None = None,
     rows: tuple[int, ...] | None = None,
 ) -> Block:
     """Explore the block on first..last from the given states.
@@ -109,8 +109,9 @@ def explore_block(
     ----------
     starts : states in it; patterns refer to `rows`
     milestones : positions whose first hitting raises the phase number
-    reenter : whether the walk comes back after an exit, so that the states it then has are
-        explored too; the optimum is an exit that nothing comes back from
+    reenter : direction of the exits after which the walk may come back, so that the states it
+        then has are explored too, as far as the automata know them; the optimum is an exit
+        that nothing comes back from
     rows : rows whose patterns are carried; default all rows of the positions
     """
     law = automata.law
@@ -126,17 +127,22 @@ def explore_block(
         inside = first <= position <= last and position != law.optimum
         back = position if inside else min(max(position, first), last)
         state = State(back, phase, patterns)
-        if (inside or (reenter and position != law.optimum)) and state not in index:
+        direction = UP if position > last or position == law.optimum else DOWN
+        returns = (
+            not inside and direction == reenter and position != law.optimum
+            and is_explored(automata, back, patterns[slot[int(law.row[back])]])
+        )
+        if (inside or returns) and state not in index:
             index[state] = len(index)
             stack.append(state)
             if len(index) > _LARGEST_BLOCK:
-                raise StateSpaceTooLargeError(
+                raise CrossingError(
                     f"positions {first}..{last} have more than {_LARGEST_BLOCK:,} "
                     f"states on their own: crossing counts do not help here; use --method joint"
                 )
         if inside:
             return index[state]
-        return Exit(UP if position > last or position == law.optimum else DOWN, phase, patterns)
+        return Exit(direction, phase, patterns)
 
     while stack:
         state = stack.pop()
@@ -157,6 +163,16 @@ def explore_block(
     return Block(
         automata, first, last, rows, tuple(index), tuple(ordered), law.denominator,
         tuple(_order(ordered)), tuple(range(len(starts))),
+    )
+
+
+def is_explored(automata: RowAutomata, position: int, pattern: int) -> bool:
+    """Whether the derivation met this pattern here; if not, no run ever does."""
+    law = automata.law
+    c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
+    return any(
+        (kind, c, pattern, action, direction) in automata.following
+        for action in range(len(law.actions)) for direction in (DOWN, UP)
     )
 
 

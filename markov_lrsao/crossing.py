@@ -46,7 +46,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from markov_lrsao.automata import RowAutomata, derive_automata
-from markov_lrsao.blocks import Block, Exit, State, explore_block
+from markov_lrsao.blocks import Block, Exit, State, explore_block, is_explored
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns
@@ -132,7 +132,7 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
     rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
     start = State(0, 0, (0,) * len(rows))
     bottom = explore_block(merged, 0, bottom_last, [start], milestones,
-                           reenter=top is not None)
+                           reenter=UP if top is not None else None)
     phase = len(before_cut)
     tail = _tail(merged, cut, top, bottom, regions, milestones) if cut < law.optimum else None
     return Decomposition(law, merged, cut, top, counts, sites, bottom, tail, phase)
@@ -153,19 +153,34 @@ def _regions(law: StepLaw, cut: int) -> np.ndarray[tuple[int], np.dtype[np.int64
 
 
 def _site_steps(automata: RowAutomata, p: int) -> tuple[tuple[tuple[int, int, int, int], ...], ...]:
-    """Return the steps of the site automaton at p, shares apart from the position."""
+    """Return the steps of the site automaton at p, shares apart from the position.
+
+    Only classes that a fresh row can reach here are kept, numbered in order of discovery. A
+    class in which the site is never met again (the walk cannot come back) has no steps.
+    """
     law = automata.law
     c, kind = int(automata.regions.row_class[law.row[p]]), int(law.kind[p])
+    number = {0: 0}
+    queue = [0]
     table: list[tuple[tuple[int, int, int, int], ...]] = []
-    for k in range(len(automata.patterns[c])):
+    for k in queue:
+        if not is_explored(automata, p, k):
+            table.append(())
+            continue
         greedy = automata.choose(c, k)
         share = law.denominator // (law.n * len(greedy))
         found: dict[tuple[int, int, int], int] = {}
         for action in greedy:
             for direction in (DOWN, UP):
                 move = law.kinds[kind][action][direction]
+                if not move.possible:
+                    continue
                 moved = (2 * direction - 1) if move.accepted else 0
-                key = (moved, automata.following[kind, c, k, action, direction], direction)
+                following = automata.following[kind, c, k, action, direction]
+                if following not in number:
+                    number[following] = len(number)
+                    queue.append(following)
+                key = (moved, number[following], direction)
                 found[key] = found.get(key, 0) + share
         table.append(tuple((m, to, share, d) for (m, to, d), share in found.items()))
     return tuple(table)
@@ -234,7 +249,7 @@ def _sites(
     if counts is None or counts > _LARGEST_COUNT or top_position in milestones:
         return (), 0, None, cut - 1
     top = explore_block(automata, top_position, top_position,
-                        [State(top_position, 0, (0,))], (), reenter=True)
+                        [State(top_position, 0, (0,))], (), reenter=DOWN)
     sites: list[Site] = []
     incoming, p = counts, top_position - 1
     at = len(regions) - 2
@@ -272,8 +287,7 @@ def _tail(
             continue
         for mark in exit_marks(top):
             starts[State(cut, phase, tail_patterns(rows, law, bottom, exit_, mark, below))] = None
-    tail = explore_block(automata, below, law.optimum, list(starts), milestones, reenter=False,
-                         rows=rows)
+    tail = explore_block(automata, below, law.optimum, list(starts), milestones, rows=rows)
     if any(exit_.direction == DOWN for exit_ in tail.exits()):
         raise CrossingError(
             f"after position {cut} is hit, the walk can fall below position {below} again, to "

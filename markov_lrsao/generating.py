@@ -18,6 +18,7 @@ from flint import fmpq
 
 from markov_lrsao.blocks import Block, Corridor, Exit, State
 from markov_lrsao.crossing import Decomposition, Site, exit_marks, tail_patterns
+from markov_lrsao.errors import VerificationError
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
 from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, solve
@@ -189,6 +190,8 @@ def site_matrices(
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[tuple[int, int], Element]] = {}
     for k, steps in enumerate(site.steps):
+        if not steps:
+            continue
         rows[k], outputs[k] = {}, {}
         for moved, to, times, direction in steps:
             weight = share[direction] * times
@@ -210,6 +213,8 @@ def site_matrices(
         for d in range(site.outgoing + 1):
             here = x.get((u, d), {})
             for k, weight in here.items():
+                if k not in events:
+                    raise VerificationError(f"site {site.high} is met in an unexplored pattern")
                 for (moved, to), event in events[k].items():
                     term = multiply(weight, event)
                     if moved == 1:
@@ -221,13 +226,15 @@ def site_matrices(
 
 def stay_order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
     """Order the classes of a site so that moves that stay lead to earlier components."""
+    keys = list(rows)
+    number = {k: i for i, k in enumerate(keys)}
     indptr: list[int] = [0]
     indices: list[int] = []
-    for k in range(len(rows)):
-        indices.extend(rows[k])
+    for k in keys:
+        indices.extend(number[j] for j in rows[k])
         indptr.append(len(indices))
     order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
-    return [tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
+    return [tuple(keys[i] for i in order.members[order.start[c] : order.start[c + 1]].tolist())
             for c in range(len(order))]
 
 

@@ -252,7 +252,7 @@ def chain_of(
     )
 
 
-_FEW_ROWS = 10  # with no more Q-rows than this, just try
+_FEW_ROWS = {True: 10, False: 7}  # merged or not: with no more Q-rows than this, just try
 
 
 def expected_states(law: StepLaw, *, merge: bool) -> float | None:
@@ -263,7 +263,7 @@ def expected_states(law: StepLaw, *, merge: bool) -> float | None:
     without a family.
     """
     family, ell = law.landscape.family, law.landscape.ell
-    if family is None or int(law.row[: law.optimum].max()) + 1 <= _FEW_ROWS:
+    if family is None or int(law.row[: law.optimum].max()) + 1 <= _FEW_ROWS[merge]:
         return None
     smallest = next(
         (m for m in range(1, law.n)

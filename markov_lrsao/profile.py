@@ -237,6 +237,8 @@ def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
         reached = sum(law[j:][1:], law[j:][0])
         counter.block(block, [counter.number(x) * reached for x in flow])
         source = {}
+        if j + 1 == len(law):
+            break
         for exit_, probability in _exits(block, flow).items():
             i = index[State(block.last, exit_.phase, exit_.patterns)]
             source[i] = source.get(i, fmpq(0)) + probability

@@ -164,7 +164,7 @@ def phase1_formula() -> ClosedForm:
     n0, ell0 = 60, 12  # any instance with room on both sides; `at` is compared with the solver
     law = _instance(n0, ell0)
     automata = decompose(law).automata
-    block = explore_block(automata, 0, ell0, [State(0, 0, (0,))], (ell0 + 1,), reenter=False)
+    block = explore_block(automata, 0, ell0, [State(0, 0, (0,))], (ell0 + 1,))
     s = _field()
 
     def corridor(c: Corridor) -> Any:
@@ -217,7 +217,7 @@ def phase3_formula(ell: int | None = None) -> ClosedForm:
 
     tail = solve_symbolically(d.tail, right, s.n, corridor, lambda _: True)
     top = solve_symbolically(d.top_region, right, s.n, corridor, lambda _: False)
-    left = explore_block(d.automata, 0, ell0, [State(0, 0, (0,))], (ell0 + 1,), reenter=False)
+    left = explore_block(d.automata, 0, ell0, [State(0, 0, (0,))], (ell0 + 1,))
     start = solve_symbolically(left, lambda p: p * s.one, s.n, lambda c: 0 * s.one, lambda _: False)
     index = {state: i for i, state in enumerate(d.tail.states)}
     phase = sum(m <= d.cut for m in law.landscape.milestones)
