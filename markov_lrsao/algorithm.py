@@ -25,15 +25,19 @@ from markov_lrsao.rationals import RationalLike
 __all__ = ["Algorithm", "Reward"]
 
 
+_ZERO = fmpq(0)
+
+
 @dataclass(frozen=True)
 class Reward:
     """The linear form ``constant + chosen * D + target * E``."""
 
-    constant: fmpq = fmpq(0)
-    chosen: fmpq = fmpq(0)
-    target: fmpq = fmpq(0)
+    constant: fmpq = _ZERO
+    chosen: fmpq = _ZERO
+    target: fmpq = _ZERO
 
     def __call__(self, chosen_gain: int, target_gain: int) -> fmpq:
+        """Evaluate the form at the gains D and E."""
         return self.constant + self.chosen * chosen_gain + self.target * target_gain
 
 

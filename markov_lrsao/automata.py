@@ -52,6 +52,7 @@ from markov_lrsao.traceability import implements
 __all__ = ["RowAutomata", "derive_automata"]
 
 _LARGEST_NUMBER_OF_ROUNDS = 200
+_PATIENT_ROUNDS = 12
 
 Node = tuple[int, int]
 """A row class and the index of one of its patterns."""
@@ -123,20 +124,33 @@ class _Derivation:
     boxes: dict[Node, Box] = field(default_factory=dict)
     edges: dict[_Edge, None] = field(default_factory=dict)
     following: dict[tuple[int, int, int, int, int], int] = field(default_factory=dict)
+    reached: dict[Node, None] = field(default_factory=dict)
+    largest: list[Interval] = field(default_factory=list)
+    # (row class, kind, direction) -> classes next to any position of that kind: one kind must
+    # lead to one pattern, so M ranges over the neighbours of all its positions.
+    outside: dict[tuple[int, int, int], tuple[int, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for group in self.regions.groups:
+            for place in group.positions:
+                for direction in (DOWN, UP):
+                    key = (place.row_class, place.kind, direction)
+                    met = {*self.outside.get(key, ()), *place.outside[direction]}
+                    self.outside[key] = tuple(sorted(met))
         fresh = Pattern.zero(len(self.law.actions))
         for c in range(self.regions.classes):
             self.index.append({fresh: 0})
             self.patterns.append([fresh])
             self.boxes[c, 0] = (Interval.point(0),) * len(self.law.actions)
+            self.reached[c, 0] = None
+        self.largest = self.row_maxima()
 
     # -- one round: explore the transitions that the present bounds allow -------------
 
     def explore(self) -> None:
         """Collect all transitions between patterns, with the present bounds."""
         self.edges, self.following = {}, {}
-        largest = self.row_maxima(self.boxes)
+        largest = self.largest
         for group in self.regions.groups:
             start = (group.start, (0,) * len(group.rows))
             stack, seen = [start], {start}
@@ -167,16 +181,10 @@ class _Derivation:
                     continue
                 key = (place.kind, place.row_class, current, action, direction)
                 if key not in self.following:
-                    outside = place.outside[direction]
                     self.following[key] = self.follow(
-                        (place.row_class, current), action, move, outside, largest
+                        (place.row_class, current), action, move,
+                        self.outside[place.row_class, place.kind, direction], largest,
                     )
-                elif not move.stays_in_row:
-                    # The same kind elsewhere may have other neighbours: their M counts too.
-                    again = self.follow((place.row_class, current), action, move,
-                                        place.outside[direction], largest)
-                    if again != self.following[key]:
-                        raise SolverError("one kind of position led to two patterns")
                 after = (*shown[: place.slot], self.following[key], *shown[place.slot + 1 :])
                 if not move.accepted:
                     yield place.number, after
@@ -216,14 +224,14 @@ class _Derivation:
         self.edges[_Edge(node, action, move.gain, neighbours, target)] = None
         return target[1]
 
-    def row_maxima(self, boxes: dict[Node, Box]) -> list[Interval]:
-        """Bounds of M per row class: the largest entry over all its patterns."""
+    def row_maxima(self) -> list[Interval]:
+        """Bounds of M per row class: the largest entry over all patterns reached."""
         result: list[Interval] = []
         for c in range(self.regions.classes):
             intervals = [
-                self.maximum(boxes[c, k], self.patterns[c][k])
+                self.maximum(self.boxes[c, k], self.patterns[c][k])
                 for k in range(len(self.patterns[c]))
-                if (c, k) in boxes
+                if (c, k) in self.reached
             ]
             joined = intervals[0]
             for other in intervals[1:]:
@@ -311,11 +319,17 @@ def derive_automata(law: StepLaw) -> RowAutomata:
             grown = tuple(a.join(b) for a, b in zip(present, box, strict=True))
             if grown != present:
                 derivation.boxes[node], settled = grown, False
-        # Nodes of earlier rounds that are not reached any more must not widen M.
-        for node in [node for node in derivation.boxes if node not in least]:
-            del derivation.boxes[node]
+        # Patterns of earlier rounds that are not reached any more do not widen M, but their
+        # boxes are kept: should they be reached again, they go on growing, not start afresh.
+        derivation.reached = dict.fromkeys(least)
+        largest = derivation.row_maxima()
+        if rounds > _PATIENT_ROUNDS:  # from here on M only grows too, so that this must end
+            largest = [a.join(b) for a, b in zip(derivation.largest, largest, strict=True)]
+        settled = settled and all(
+            b in a for a, b in zip(derivation.largest, largest, strict=True))
         if settled:
             return _freeze(derivation, rounds)
+        derivation.largest = largest
     raise SolverError("the patterns did not settle; please report this instance")
 
 
@@ -324,7 +338,7 @@ def _freeze(derivation: _Derivation, rounds: int) -> RowAutomata:
     new_number: list[dict[int, int]] = []
     patterns, boxes = [], []
     for c, known in enumerate(derivation.patterns):
-        kept = [k for k in range(len(known)) if (c, k) in derivation.boxes]
+        kept = [k for k in range(len(known)) if (c, k) in derivation.reached]
         new_number.append({k: i for i, k in enumerate(kept)})
         patterns.append(tuple(known[k] for k in kept))
         boxes.append(tuple(derivation.boxes[c, k] for k in kept))

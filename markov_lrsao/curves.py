@@ -30,7 +30,7 @@ SCHEDULES = ("2", "cbrt", "sqrt", "half")
 
 def integer_root(n: int, k: int) -> int:
     """Return the largest integer whose k-th power is at most n."""
-    root = round(n ** (1 / k))
+    root: int = round(n ** (1 / k))
     while root**k > n:
         root -= 1
     while (root + 1) ** k <= n:
@@ -67,7 +67,7 @@ class CurvePoint:
 
     @property
     def coupon_collector(self) -> float:
-        """n H_n, the mean time of any random local search from 0 that never loses a one."""
+        """The value n H_n, the mean time of a local search from 0 that never loses a one."""
         return to_float(self.n * harmonic_difference(0, self.n))
 
 

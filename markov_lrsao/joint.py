@@ -274,7 +274,10 @@ def expected_states(law: StepLaw, *, merge: bool) -> float | None:
     sizes = []
     for n in (smallest + 1, smallest + 2):
         small = StepLaw.of(family.at(n, ell), law.algorithm)
-        sizes.append(enumerate_joint(small, merge=merge).chain.size)
+        try:
+            sizes.append(enumerate_joint(small, merge=merge).chain.size)
+        except UndecidedComparisonError:
+            return None  # these parameters decide at n, but not at smaller sizes: just try
     growth = sizes[1] / sizes[0]
     return float(sizes[1] * growth ** min(law.n - smallest - 2, 1000))
 

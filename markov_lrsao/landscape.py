@@ -21,89 +21,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.affine import ELL, Affine, N, P, Piece
+from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
 
-__all__ = ["ELL", "FAMILIES", "JUMP", "JUMP_OPEN", "ONEMAX", "Affine", "Landscape",
+__all__ = ["ELL", "FAMILIES", "JUMP", "JUMP_OPEN", "LARGEST_N", "ONEMAX", "Affine", "Landscape",
            "LandscapeFamily", "N", "P", "Piece"]
 
 IntArray = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Affine:
-    """The affine form ``p * position + n * N + ell * ELL + constant`` with integer coefficients.
-
-    >>> form = N - 2 * ELL - 5
-    >>> str(form), form(n=9, ell=2)
-    ('n - 2*l - 5', 0)
-    """
-
-    p: int = 0
-    n: int = 0
-    ell: int = 0
-    constant: int = 0
-
-    @staticmethod
-    def of(value: Affine | int) -> Affine:
-        """Return `value` itself, or the constant form of an integer."""
-        return value if isinstance(value, Affine) else Affine(constant=int(value))
-
-    def __add__(self, other: Affine | int) -> Affine:
-        o = Affine.of(other)
-        return Affine(self.p + o.p, self.n + o.n, self.ell + o.ell, self.constant + o.constant)
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Affine:
-        return Affine(-self.p, -self.n, -self.ell, -self.constant)
-
-    def __sub__(self, other: Affine | int) -> Affine:
-        return self + (-Affine.of(other))
-
-    def __rsub__(self, other: int) -> Affine:
-        return Affine.of(other) - self
-
-    def __mul__(self, factor: int) -> Affine:
-        return Affine(self.p * factor, self.n * factor, self.ell * factor, self.constant * factor)
-
-    __rmul__ = __mul__
-
-    def __call__(self, *, n: int, ell: int, p: int = 0) -> int:
-        return self.p * p + self.n * n + self.ell * ell + self.constant
-
-    def __str__(self) -> str:
-        parts = []
-        for coefficient, symbol in ((self.p, "p"), (self.n, "n"), (self.ell, "l")):
-            if coefficient:
-                size = "" if abs(coefficient) == 1 else f"{abs(coefficient)}*"
-                parts.append((coefficient < 0, size + symbol))
-        if self.constant or not parts:
-            parts.append((self.constant < 0, str(abs(self.constant))))
-        head = ("-" if parts[0][0] else "") + parts[0][1]
-        return head + "".join(f" {'-' if neg else '+'} {text}" for neg, text in parts[1:])
-
-
-P, N, ELL = Affine(p=1), Affine(n=1), Affine(ell=1)
-
-
-@dataclass(frozen=True)
-class Piece:
-    """An objective's value on the positions ``first..last``, both ends included."""
-
-    first: Affine
-    last: Affine
-    value: Affine
-
-    @staticmethod
-    def of(first: Affine | int, last: Affine | int, value: Affine | int) -> Piece:
-        """Build a piece from affine forms or integers."""
-        return Piece(Affine.of(first), Affine.of(last), Affine.of(value))
+LARGEST_N = 20_000_000
+"""Positions beyond this would need more than 10 GB of tables."""
+_LARGEST_VALUE = 2**40
+"""Differences of values, and their combinations with n, must stay far from 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +86,16 @@ class LandscapeFamily:
 
     def check(self, n: int, ell: int) -> None:
         """Raise ParameterError, naming the allowed range, unless every constraint holds."""
+        for name, value in (("n", n), ("ell", ell)):
+            if not isinstance(value, Integral):
+                raise ParameterError(f"{name} = {value!r} is not an integer")
         if n < 1:
             raise ParameterError(f"n = {n} is too small: a bit string needs n >= 1")
+        if n > LARGEST_N:
+            raise StateSpaceTooLargeError(
+                f"n = {n:,} is too large: its tables would need some {n * 600 // 10**9:,} GB; "
+                f"the limit is n = {LARGEST_N:,}"
+            )
         if all(form(n=n, ell=ell) >= 0 for form in self.constraints):
             return
         needs = " and ".join(f"{form} >= 0" for form in self.constraints)
@@ -224,6 +168,13 @@ class Landscape:
             raise ParameterError(
                 f"target = {self.target!r} is not one of the objectives {list(self.objectives)}"
             )
+        for name, values in self.objectives.items():
+            if values.size and max(abs(int(values.min())), abs(int(values.max()))) > _LARGEST_VALUE:
+                raise ParameterError(
+                    f"objective {name} has a value beyond {_LARGEST_VALUE:,}; scale it down"
+                )
+        if not self.milestones:
+            raise ParameterError("milestones = () must name at least the optimum")
         best = self.objectives[self.target]
         optimum = int(best.argmax())
         if int((best == best[optimum]).sum()) != 1 or self.milestones[-1] != optimum:
@@ -233,7 +184,7 @@ class Landscape:
                 f"{np.flatnonzero(best == best[optimum]).tolist()}"
             )
         ends = (0, *self.milestones)
-        if any(a >= b for a, b in zip(ends, ends[1:], strict=False)):
+        if any(a >= b for a, b in pairwise(ends)):
             raise ParameterError(f"milestones = {self.milestones} must increase from above 0")
 
     @property
@@ -295,20 +246,18 @@ class Landscape:
         >>> Landscape.from_arrays({"A": [0, 1, 2], "B": [2, 1, 0]}, target="A").milestones
         (2,)
         """
-        arrays: dict[str, IntArray] = {}
-        for key, values in objectives.items():
-            array = np.asarray(values)
-            if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-                raise ParameterError(f"objective {key} must be a flat list of integers")
-            arrays[key] = array.astype(np.int64)
+        arrays = {key: _integers(values, f"objective {key}") for key, values in objectives.items()}
         lengths = {key: len(array) for key, array in arrays.items()}
         if not lengths or len(set(lengths.values())) != 1 or min(lengths.values()) < 2:
             raise ParameterError(f"objectives must have the same n + 1 >= 2 values, got {lengths}")
-        if target not in arrays:
+        if not isinstance(target, str) or target not in arrays:
             raise ParameterError(f"target = {target!r} is not one of {list(arrays)}")
-        ends = milestones if milestones is not None else [int(arrays[target].argmax())]
+        ends = (
+            [int(arrays[target].argmax())] if milestones is None
+            else _integers(milestones, "milestones").tolist()
+        )
         n = next(iter(lengths.values())) - 1
-        return cls(name, n, ell, arrays, target, tuple(int(m) for m in ends))
+        return cls(name, n, ell, arrays, target, tuple(ends))
 
     @classmethod
     def load(cls, path: str | Path) -> Landscape:
@@ -319,7 +268,7 @@ class Landscape:
         """
         try:
             data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ParameterError(f"landscape file {path}: {error}") from None
         known = {"objectives", "target", "milestones", "name"}
         if not isinstance(data, dict) or not {"objectives", "target"} <= set(data) <= known:
@@ -331,8 +280,19 @@ class Landscape:
             raise ParameterError(f"landscape file {path}: objectives must map names to lists")
         return cls.from_arrays(
             data["objectives"], data["target"], data.get("milestones"),
-            name=data.get("name", Path(path).stem),
+            name=str(data.get("name", Path(path).stem)),
         )
+
+
+def _integers(values: object, name: str) -> IntArray:
+    """Return a flat list of integers as an array, or raise ParameterError."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError):
+        array = np.empty(0)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise ParameterError(f"{name} must be a flat list of integers (of at most 63 bits)")
+    return array.astype(np.int64)
 
 
 JUMP = LandscapeFamily(

@@ -64,6 +64,8 @@ class Parameters:
         >>> Parameters.paper(9)
         Parameters(alpha=4/5, gamma=1/10, r=7/2)
         """
+        if n < 1:
+            raise ParameterError(f"n = {n} is too small: n >= 1 is needed")
         a = fmpq(4, 5) if alpha is None else rational(alpha, "alpha")
         g = fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma")
         checked = cls(a, g, fmpq(0))  # refuses alpha, gamma before they are divided by

@@ -125,4 +125,4 @@ def _first_hits(chain: MarkovChain, codes: IntArray, begin: int) -> IntArray:
     keep = below[chain.sources]
     indptr = np.concatenate([[0], np.cumsum(np.where(below, np.diff(chain.indptr), 0))])
     seen = reachable_from(indptr.astype(np.int64), chain.indices[keep], chain.start)
-    return codes[seen & (chain.positions == begin)]
+    return np.asarray(codes[seen & (chain.positions == begin)], dtype=np.int64)

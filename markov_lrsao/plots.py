@@ -56,7 +56,8 @@ def plot_distribution(
     with figure(path) as axes:
         axes.step(times, law.cdf(times), where="post", color=COLOURS[0], lw=1.8)
         axes.set_xscale("log")
-        axes.axvline(law.mean, color=COLOURS[1], lw=1.2, ls="--", label=f"E[{name}] = {law.mean:,.6g}")
+        axes.axvline(law.mean, color=COLOURS[1], lw=1.2, ls="--",
+                     label=f"E[{name}] = {law.mean:,.6g}")
         for level, t, _ in quantiles:
             axes.plot([t], [level], "o", color=COLOURS[2], ms=5)
             axes.annotate(f"{level:g}: {t:,}", (t, level), textcoords="offset points",

@@ -18,6 +18,7 @@ markov_lrsao.errors.ExactnessError: alpha = 0.8 is a binary float, not an exact 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 
@@ -36,11 +37,11 @@ __all__ = [
     "to_float",
 ]
 
-RationalLike = int | str | Fraction | fmpq
+RationalLike = int | str | Fraction | Decimal | fmpq
 """What a caller may pass where an exact number is needed."""
 
-_FRACTION = re.compile(r"\s*([+-]?\d+)\s*/\s*(\d+)\s*")
-_DECIMAL = re.compile(r"\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*")
+_FRACTION = re.compile(r"\s*([+-]?[0-9]+)\s*/\s*([0-9]+)\s*")
+_DECIMAL = re.compile(r"\s*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?\s*")
 _LARGEST_EXPONENT = 10_000  # "1e999999999" must not exhaust the memory
 
 
@@ -69,6 +70,8 @@ def rational(value: object, name: str = "value") -> fmpq:
         return fmpq(int(value))
     if isinstance(value, Fraction):
         return fmpq(value.numerator, value.denominator)
+    if isinstance(value, Decimal) and value.is_finite():
+        return fmpq(*value.as_integer_ratio())
     if isinstance(value, str):
         return _parse(value, name)
     if hasattr(value, "__float__"):
@@ -88,8 +91,10 @@ def _parse(text: str, name: str) -> fmpq:
         return fmpq(numerator, denominator)
     match = _DECIMAL.fullmatch(text)
     if match and (match[2] or match[3]):
-        sign, whole, digits, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
-        if abs(exponent) > _LARGEST_EXPONENT:
+        sign, whole, digits = match[1], match[2], match[3] or ""
+        written = fmpz((match[4] or "0").lstrip("+"))
+        exponent = int(written) if abs(written) <= _LARGEST_EXPONENT else None
+        if exponent is None:
             raise ParameterError(
                 f"{name} = {text!r} has an exponent beyond {_LARGEST_EXPONENT}; write a smaller one"
             )

@@ -63,23 +63,28 @@ class Regions:
 
     Attributes
     ----------
+    last : the position at whose hitting the exploration ends
     row_class : row -> class; the optimum's row is a class of its own
     tracked : rows that are explored as one group
     representative : class -> one of its rows
     """
 
     law: StepLaw
+    last: int
     row_class: IntArray
     tracked: tuple[int, ...]
     representative: tuple[int, ...]
 
     @classmethod
-    def of(cls, law: StepLaw) -> Regions:
-        """Find the regions and classes of all rows that a run can meet."""
-        last = law.optimum
-        row, kind = law.row[: last + 1], law.kind[: last + 1]
+    def of(cls, law: StepLaw, last: int | None = None) -> Regions:
+        """Find the regions and classes of all rows that a run meets before it hits `last`.
+
+        The default is the optimum, the end of the run.
+        """
+        last = law.optimum if last is None else last
+        row, kind = law.row[:last], law.kind[:last]
         begins = np.flatnonzero(np.diff(row, prepend=-1))
-        ends = np.append(begins[1:], last + 1)
+        ends = np.append(begins[1:], last)
         regions_of_row = np.bincount(row[begins], minlength=int(law.row.max()) + 1)
         several = regions_of_row[row[begins]] > 1
         tracked: set[int] = set()
@@ -88,7 +93,7 @@ class Regions:
         keys: dict[tuple[object, ...], int] = {}
         representative: list[int] = []
         row_class = np.full(len(regions_of_row), -1, dtype=np.int64)
-        lone = (ends - begins == 1) & ~np.isin(row[begins], list(tracked)) & (begins != last)
+        lone = (ends - begins == 1) & ~np.isin(row[begins], list(tracked))
         for k in np.unique(kind[begins[lone]]).tolist():  # many rows of few kinds
             members = row[begins[lone & (kind[begins] == k)]]
             keys["kinds", (k,)] = len(representative)
@@ -98,17 +103,20 @@ class Regions:
             r = int(row[begin])
             if row_class[r] >= 0:
                 continue
-            alone = r in tracked or begin == last
-            key = ("row", r) if alone else ("kinds", tuple(kind[begin:end].tolist()))
+            key = ("row", r) if r in tracked else ("kinds", tuple(kind[begin:end].tolist()))
             if key not in keys:
                 keys[key] = len(representative)
                 representative.append(r)
             row_class[r] = keys[key]
+        at_end = int(law.row[last])
+        if row_class[at_end] < 0:  # where the run ends: a row that stays fresh
+            row_class[at_end] = len(representative)
+            representative.append(at_end)
         # Number the classes by first position, as people read them.
-        order = np.argsort([int(np.argmax(row == r)) for r in representative])
+        order = np.argsort([int(np.argmax(law.row == r)) for r in representative])
         rank = np.argsort(order)
         row_class[row_class >= 0] = rank[row_class[row_class >= 0]]
-        return cls(law, row_class, tuple(sorted(tracked)),
+        return cls(law, last, row_class, tuple(sorted(tracked)),
                    tuple(representative[i] for i in order.tolist()))
 
     @property
@@ -125,12 +133,13 @@ class Regions:
     @cached_property
     def groups(self) -> list[Group]:
         """The groups, each with its graph of abstract positions."""
+        met = set(np.unique(self.row_class[self.law.row[: self.last]]).tolist())
         alone = [(r,) for c, r in enumerate(self.representative)
-                 if r not in self.tracked and r != int(self.law.row[self.law.optimum])]
+                 if r not in self.tracked and c in met]
         return [self._group(rows) for rows in ([self.tracked] if self.tracked else []) + alone]
 
     def _group(self, rows: tuple[int, ...]) -> Group:
-        law, last = self.law, self.law.optimum
+        law, last = self.law, self.last
         row, kind = law.row, law.kind
         inside = np.flatnonzero(np.isin(row[:last], rows))
         # Runs of positions of one kind and row, all of whose members have both neighbours
@@ -154,13 +163,13 @@ class Regions:
         return Group(rows, *self._graph(rows, blocks, returns_where_it_left=single))
 
     def _one_region(self, r: int) -> bool:
-        positions = np.flatnonzero(self.law.row[: self.law.optimum] == r)
+        positions = np.flatnonzero(self.law.row[: self.last] == r)
         return bool(positions[-1] - positions[0] + 1 == len(positions))
 
     def _graph(
         self, rows: tuple[int, ...], blocks: list[tuple[int, int]], *, returns_where_it_left: bool
     ) -> tuple[tuple[AbstractPosition, ...], int]:
-        law, last = self.law, self.law.optimum
+        law, last = self.law, self.last
         gaps: dict[tuple[int, int], list[int]] = {}  # (block below, block above) -> its numbers
         result: list[AbstractPosition] = []
         below_of: list[tuple[int, ...]] = []
@@ -205,14 +214,14 @@ class Regions:
 
     def _outside(self, r: int, position: int, step: int) -> tuple[int, ...]:
         """Row classes next to `position`, over all rows of the class of row r."""
-        law, last = self.law, self.law.optimum
+        law, last = self.law, self.last
         if r in self.tracked:
             at = np.array([position])
         else:
             rows = np.flatnonzero(self.row_class == self.row_class[r])
-            own = np.flatnonzero(law.row[: last + 1] == r)
-            starts = np.flatnonzero(np.isin(law.row[: last + 1], rows)
-                                    & (np.diff(law.row[: last + 1], prepend=-1) != 0))
+            own = np.flatnonzero(law.row[:last] == r)
+            starts = np.flatnonzero(np.isin(law.row[:last], rows)
+                                    & (np.diff(law.row[:last], prepend=-1) != 0))
             at = starts + (position - own[0])
         neighbours = at + step
         neighbours = neighbours[(neighbours >= 0) & (neighbours <= last)]

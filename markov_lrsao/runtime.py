@@ -23,7 +23,7 @@ from markov_lrsao.errors import CrossingError, ParameterError, StateSpaceTooLarg
 from markov_lrsao.generating import Evaluation, GeneratingFunction
 from markov_lrsao.hitting import phase_moments
 from markov_lrsao.joint import enumerate_joint
-from markov_lrsao.landscape import Landscape
+from markov_lrsao.landscape import LARGEST_N, Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
@@ -39,8 +39,6 @@ Method = Literal["auto", "joint", "crossing"]
 EXACT_VARIANCE_LIMIT = 10_000
 """Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
 variance is a float, and marked as one; the expectations stay exact."""
-_LARGEST_N = 20_000_000
-"""Positions beyond this would need more than 10 GB of tables."""
 _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 
@@ -105,6 +103,10 @@ def runtime(
     NotAbsorbingError
     """
     begun = time.perf_counter()
+    for name, given, known in (("method", method, ("auto", "joint", "crossing")),
+                               ("field", field, ("exact", "float"))):
+        if given not in known:
+            raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
     check_size(landscape)
@@ -132,10 +134,10 @@ def runtime(
 
 def check_size(landscape: Landscape) -> None:
     """Refuse an n whose tables would not fit into memory."""
-    if landscape.n > _LARGEST_N:
+    if landscape.n > LARGEST_N:
         raise StateSpaceTooLargeError(
             f"n = {landscape.n:,} is too large: its tables need some "
-            f"{landscape.n * 600 / 1e9:,.0f} GB; the limit is n = {_LARGEST_N:,}"
+            f"{landscape.n * 600 / 1e9:,.0f} GB; the limit is n = {LARGEST_N:,}"
         )
 
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from markov_lrsao.errors import NotAbsorbingError
+
 __all__ = ["Element", "Label", "add", "divide_by_one_minus", "inverse", "multiply", "scale",
            "solve"]
 
@@ -90,7 +92,8 @@ def solve(
     for members in components:
         local = list(members)
         inside = set(local)
-        weights = {i: {j: w for j, w in rows[i].items() if j in inside} for i in local}
+        weights: dict[int, dict[int, Element]] = {
+            i: {j: w for j, w in rows[i].items() if j in inside} for i in local}
         right: dict[int, dict[Label, Element]] = {}
         leak: dict[int, Any] = {}  # constant term of what leaves the component
         for i in local:
@@ -106,14 +109,18 @@ def solve(
         factor: dict[int, Element] = {}
         for position, i in enumerate(local):
             row = weights[i]
-            stay = row.pop(i, None)
+            stay = row.pop(i) if i in row else None
             later = local[position + 1 :]
             leaving = sum((w[0] for w in row.values()), leak[i])
+            if at_one and (leaving == 0 if not hasattr(leaving, "any") else (leaving == 0).any()):
+                raise NotAbsorbingError(
+                    "the walk can enter a set of states that it never leaves: E[T] is infinite"
+                )
             factor[i] = divide_by_one_minus(stay, leaving, length, at_one)
             for k in later:
-                w = weights[k].pop(i, None)
-                if w is None:
+                if i not in weights[k]:
                     continue
+                w = weights[k].pop(i)
                 share = multiply(w, factor[i])
                 for j, u in row.items():
                     term = multiply(share, u)

@@ -46,7 +46,7 @@ def distribution(
     phase: Annotated[
         int | None, typer.Option("--phase", help="One phase (1, 2, ..) instead of T.")] = None,
     method: Annotated[
-        str, typer.Option("--method", help="auto, powers (small n) or inversion (any n).")] = "auto",
+        str, typer.Option("--method", help="auto, powers (small n), inversion (any n).")] = "auto",
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the distribution function (png, svg, pdf).")
     ] = None,

@@ -95,7 +95,7 @@ def _text(result: RuntimeResult) -> str:
                 zip(result.phases, result.phase_variances, strict=True), start=1)
         ]
     rows = []
-    for name, mean, variance in named:
+    for name, mean, _ in named:
         rows.append([f"E[{name}]", mean.decimal, shorten(mean.rational or "(float)")])
     for name, _, variance in named:
         rows.append([f"Var[{name}]", variance.decimal, shorten(variance.rational or "(float)")])

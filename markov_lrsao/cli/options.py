@@ -5,6 +5,7 @@ Numbers that must stay exact arrive as text: "0.8" and "4/5" are the same ration
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -16,11 +17,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlphaOption", "EllOption", "GammaOption", "Instance", "JsonOption", "LandscapeOption",
-    "NOption", "OutsideHOption", "ROption", "instance", "numbers",
+    "NOption", "OutsideHOption", "ROption", "instance", "integer", "numbers",
 ]
 
-NOption = Annotated[int | None, typer.Option("--n", help="Length of the bit strings.")]
-EllOption = Annotated[int | None, typer.Option("--ell", "-l", help="Gap parameter l of Jump.")]
+
+
+def integer(text: str) -> int:
+    """Read an integer; "9.0" and "1e3" are not integers here."""
+    if not re.fullmatch(r"\s*[+-]?[0-9]{1,30}\s*", text):
+        raise typer.BadParameter(f"{text!r} is not an integer")
+    return int(text)
+
+
+NOption = Annotated[int | None, typer.Option(
+    "--n", help="Length of the bit strings.", parser=integer, metavar="<int>")]
+EllOption = Annotated[int | None, typer.Option(
+    "--ell", "-l", help="Gap parameter l of Jump.", parser=integer, metavar="<int>")]
 AlphaOption = Annotated[
     str | None, typer.Option("--alpha", help="Learning rate in (0,1), e.g. 0.8 or 4/5.",
                              show_default="4/5")]

@@ -77,7 +77,7 @@ def sites(
     count = chosen.landscape.n + 1
     shown = list(range(count)) if count <= _ROWS else [
         *range(_ROWS // 2), *range(count - _ROWS // 2, count)]
-    rows = []
+    rows: list[list[str]] = []
     for p in shown:
         if rows and p != int(rows[-1][0]) + 1:
             rows.append([str(p - 1), "...", "...", "..."])

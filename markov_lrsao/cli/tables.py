@@ -7,7 +7,9 @@ from collections.abc import Sequence
 __all__ = ["table"]
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
+def table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()
+) -> str:
     """Return an aligned table; columns in `right` are right-aligned.
 
     >>> print(table(["k", "value"], [["1", "10"], ["20", "3"]], right=[1]))

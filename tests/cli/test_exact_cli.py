@@ -1,0 +1,193 @@
+"""`markov-lrsao exact`: what it prints, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from markov_lrsao.cli import main
+
+HEAVY = ["numba", "sympy", "matplotlib", "z3", "scipy", "networkx"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "markov_lrsao", *arguments], capture_output=True, text=True,
+        timeout=120, check=False,
+    )
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command that must fail as a user error; return its one line."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert not set(err) & set("╭╰│─┌└")
+    assert err.startswith("markov-lrsao: ")
+    return err
+
+
+NINE = ["exact", "--n", "9", "--ell", "2"]
+
+BAD = [
+    (["exact", "--n", "8", "--ell", "2"], ["n = 8", "n = 9", "ell = 2"]),
+    (["exact", "--n", "9", "--ell", "3"], ["ell = 3", "2..2"]),
+    (["exact", "--n", "13", "--ell", "1"], ["ell = 1", "2..4"]),
+    (["exact", "--n", "-4", "--ell", "2"], ["n = -4"]),
+    (["exact", "--n", "9"], ["--ell", "2..2"]),
+    (["exact", "--ell", "2"], ["--n"]),
+    (["exact", "--n", "nine", "--ell", "2"], ["--n"]),
+    (["exact", "--n", "9.5", "--ell", "2"], ["--n"]),
+    ([*NINE, "--alpha", "0"], ["alpha = 0", "0 < alpha < 1"]),
+    ([*NINE, "--alpha", "1"], ["alpha = 1", "0 < alpha < 1"]),
+    ([*NINE, "--alpha", "3/2"], ["alpha = 3/2"]),
+    ([*NINE, "--gamma", "1"], ["gamma = 1", "0 < gamma < 1"]),
+    ([*NINE, "--r", "2"], ["r = 2", "(H)", "7/3 < r < 25/2", "--outside-h"]),
+    ([*NINE, "--r", "12.5"], ["r = 25/2", "7/3 < r < 25/2"]),
+    ([*NINE, "--r=-1"], ["r = -1", "r >= 0"]),
+    ([*NINE, "--gamma", "9/10"], ["no r satisfies (H)", "smaller gamma"]),
+    ([*NINE, "--alpha", "4/0"], ["zero denominator"]),
+    ([*NINE, "--alpha", "4/"], ["alpha = '4/'", "not a rational"]),
+    ([*NINE, "--alpha", "0.8.1"], ["not a rational"]),
+    ([*NINE, "--r", "1e99999"], ["exponent"]),
+    ([*NINE, "--r", "nan"], ["not a rational"]),
+    ([*NINE, "--method", "guess"], ["--method", "joint"]),
+    ([*NINE, "--method", "joint", "--max-states", "10"], ["10 states", "crossing"]),
+    ([*NINE, "--unknown"], ["--unknown"]),
+    ([*NINE, "more"], ["more"]),
+    (["exact", "--n"], ["--n"]),
+    (["exakt"], ["exakt"]),
+    (["exact", "--n", "60", "--ell", "2", "--method", "joint"],
+     ["about", "states", "--method crossing"]),
+    ([*NINE, "--outside-h", "--r", "100", "--method", "joint"], ["agent state", "Q[", "bounds"]),
+    (["exact", "--landscape", "missing.json"], ["missing.json", "No such file"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(a)[6:] or "-" for a, _ in BAD])
+def test_user_errors(
+    arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = refused(arguments, capsys)
+    for word in words:
+        assert word in line
+
+
+@pytest.mark.parametrize(
+    "arguments", [[*NINE, "--alpha", "٣"], [*NINE, "--alpha", "1e" + "9" * 5000]],
+    ids=["arabic digit", "huge exponent"],
+)
+def test_odd_numbers(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    refused(arguments, capsys)
+
+
+def test_absurd_n(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(["exact", "--n", "9" * 23, "--ell", "2"], capsys)
+
+
+def test_n_is_an_integer(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(["exact", "--n", "9.0", "--ell", "2"], capsys)
+
+
+def test_user_errors_as_a_process() -> None:
+    result = run("exact", "--n", "8", "--ell", "2")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("markov-lrsao: n = 8 ")
+
+
+def test_table_for_people() -> None:
+    result = run(*NINE)
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "LRSAO on Jump, n = 9, l = 2"
+    for text in ("51740216905/1185192162", "9853/2856", "3343673/212520", "1801504607/73614420",
+                 "43.655551027007213704", "Var[T]", "states", " s"):
+        assert text in result.stdout
+    assert max(map(len, lines)) < 120
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [*NINE, "--alpha", "0.8", "--gamma", "1/10", "--r", "7/2", "--method", "joint"]
+    assert main([*arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("\n") == 1
+    data = json.loads(out)
+    assert data["total"]["rational"] == "51740216905/1185192162"
+    assert (data["n"], data["ell"], data["method"], data["exact"]) == (9, 2, "joint", True)
+    assert (data["alpha"], data["gamma"], data["r"]) == ("4/5", "1/10", "7/2")
+    parts = [Fraction(data[f"phase{k}"]["rational"]) for k in (1, 2, 3)]
+    assert sum(parts) == Fraction(data["total"]["rational"])
+    for key in ("total", "phase1", "phase2", "phase3", "variance"):
+        assert len(data[key]["decimal"].replace(".", "")) >= 17
+    assert isinstance(data["states"], int)
+    assert isinstance(data["seconds"], float)
+
+
+@pytest.mark.parametrize("options", [["--float"], ["--unmerged"], ["--method", "crossing"],
+                                     ["--method", "joint", "--float", "--unmerged"]],
+                         ids=" ".join)
+def test_other_ways_give_the_same(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*NINE, *options, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert float(data["total"]["decimal"]) == pytest.approx(51740216905 / 1185192162, rel=1e-12)
+    assert data["exact"] is ("--float" not in options)
+
+
+def test_outside_h_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*NINE, "--r", "9/4", "--outside-h", "--json"]) in (0, 2)
+    out = capsys.readouterr().out
+    if out:
+        assert json.loads(out)["hypothesis_h"] is False
+
+
+def test_landscape_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "steps.json"
+    path.write_text('{"objectives": {"A": [0, 1, 2, 3]}, "target": "A", "milestones": [1, 3]}')
+    assert main(["exact", "--landscape", str(path), "--json", "--outside-h"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["total"]["rational"] == "11/2"  # 3 (1 + 1/2 + 1/3)
+    assert (data["phase1"]["rational"], data["phase2"]["rational"]) == ("1", "9/2")
+    line = refused(["exact", "--landscape", str(path), "--n", "4"], capsys)
+    assert "n = 3" in line
+
+
+def test_help_is_light() -> None:
+    code = (
+        "import sys, markov_lrsao.cli.app\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                            timeout=60, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_help_is_fast() -> None:
+    seconds = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        result = run("--help")
+        seconds.append(time.perf_counter() - begun)
+        assert result.returncode == 0
+        assert "exact" in result.stdout
+    assert min(seconds) < 1.0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["exact", "--help"], []], ids=" ".join)
+def test_help_pages_have_an_example(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert "Example: markov-lrsao exact --n 9 --ell 2" in out
+    assert err == ""
