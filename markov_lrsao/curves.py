@@ -17,7 +17,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.landscape import JUMP
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.progress import Progress, no_progress
-from markov_lrsao.rationals import decimal_text, harmonic_difference, rational_text, to_float
+from markov_lrsao.rationals import decimal_text, rational_text
 from markov_lrsao.results import RuntimeResult
 from markov_lrsao.runtime import runtime
 from markov_lrsao.solvers import Field
@@ -68,7 +68,7 @@ class CurvePoint:
     @property
     def coupon_collector(self) -> float:
         """The value n H_n, the mean time of a local search from 0 that never loses a one."""
-        return to_float(self.n * harmonic_difference(0, self.n))
+        return float(self.result.coupon_collector)
 
 
 def _point(job: tuple[int, int, Field]) -> CurvePoint:

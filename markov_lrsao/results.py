@@ -8,14 +8,17 @@ carries exact values as "p/q" text beside a decimal of 20 digits; a float is mar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 from flint import fmpq
 
 from markov_lrsao.parameters import Parameters
-from markov_lrsao.rationals import decimal_text, rational_text, to_float
+from markov_lrsao.rationals import decimal_text, harmonic_difference, rational_text, to_float
 
 __all__ = ["Quantity", "RuntimeResult"]
+
+_EXACT_HARMONIC_LIMIT = 20_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class RuntimeResult:
     variance, phase_variances : Var[T] and Var[T_k]; phases are dependent, so the variances
         do not add up
     higher, phase_higher : third and fourth central moments, if asked for
+    optimum : position of the optimum, for the coupon collector's bound
     method : "joint" or "crossing"
     states : number of states solved
     merged : whether equivalent patterns were merged
@@ -81,6 +85,18 @@ class RuntimeResult:
     phase_variances: tuple[Quantity, ...]
     higher: tuple[Quantity, ...] = ()
     phase_higher: tuple[tuple[Quantity, ...], ...] = ()
+    optimum: int | None = None
+
+    @property
+    def coupon_collector(self) -> Quantity:
+        """The time n (H_n - H_{n-m}) in which m = optimum ones are collected, none being lost.
+
+        No local search from 0 that flips one bit at a time is faster on average.
+        """
+        found = self.n if self.optimum is None else self.optimum
+        if self.n <= _EXACT_HARMONIC_LIMIT:
+            return Quantity(self.n * harmonic_difference(self.n - found, self.n))
+        return Quantity(self.n * fsum(1 / k for k in range(self.n - found + 1, self.n + 1)))
 
     @property
     def exact(self) -> bool:
@@ -113,7 +129,10 @@ class RuntimeResult:
             if self.phase_higher:
                 result[f"phase{k}"] |= _named(self.phase_higher[k - 1])
         result["variance"] = self.variance.to_dict()
-        return result | _named(self.higher)
+        bound = self.coupon_collector
+        return result | _named(self.higher) | {
+            "coupon_collector": bound.to_dict() | {"ratio": float(self.total) / float(bound)},
+        }
 
 
 def _named(higher: tuple[Quantity, ...]) -> dict[str, Any]:

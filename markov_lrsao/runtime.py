@@ -129,6 +129,7 @@ def runtime(
         total=total[0], phases=tuple(p[0] for p in phases),
         variance=total[1], phase_variances=tuple(p[1] for p in phases),
         higher=tuple(total[2:]), phase_higher=tuple(tuple(p[2:]) for p in phases),
+        optimum=landscape.optimum,
     )
 
 

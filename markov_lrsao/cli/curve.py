@@ -41,9 +41,7 @@ def curve(
                     workers=workers or os.cpu_count() or 1, progress=terminal_progress)
     if as_json:
         print(json.dumps([
-            p.result.to_dict() | {"coupon_collector": p.coupon_collector,
-                                  "ratio": float(p.result.total) / p.coupon_collector}
-            for p in chosen
+            p.result.to_dict() for p in chosen
         ]))
         return
     rows = [

@@ -101,6 +101,8 @@ def _text(result: RuntimeResult) -> str:
         rows.append([f"Var[{name}]", variance.decimal, shorten(variance.rational or "(float)")])
     body = table(["quantity", "decimal", "fraction"], rows)
     merged = ", equivalent patterns merged" if result.merged and result.method == "joint" else ""
-    foot = (f"method: {result.method}{merged}; {result.states:,} states; "
+    ratio = float(result.total) / float(result.coupon_collector)
+    bound = f"E[T] is {ratio:.4g} times the coupon collector's {float(result.coupon_collector):.6g}"
+    foot = (f"{bound}\nmethod: {result.method}{merged}; {result.states:,} states; "
             f"{result.seconds:.3f} s")
     return f"{head}\n\n{body}\n\n{foot}"
