@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from markov_lrsao.crossing import Site, decompose
 from markov_lrsao.errors import VerificationError
+from markov_lrsao.exits import count_exits, site_events
 from markov_lrsao.law import DOWN
-from markov_lrsao.series import Element, add, multiply, solve
 from markov_lrsao.symbolic import _instance, phase3_formula
 from markov_lrsao.traceability import implements
 
@@ -75,32 +75,12 @@ def _site_kernel(site: Site, actions: int) -> tuple[dict[tuple[int, int], Any], 
     from sympy.polys.fields import field
 
     fractions, x = field("x", QQ)
-    rows: dict[int, dict[int, Element]] = {}
-    outputs: dict[int, dict[tuple[int, int], Element]] = {}
-    for k, steps in enumerate(site.steps):
-        rows[k], outputs[k] = {}, {}
-        for moved, to, share, direction in steps:
-            weight: Element = (share * (x if direction == DOWN else 1 - x) / actions,)
-            if moved == 0:
-                rows[k][to] = add(rows[k][to], weight) if to in rows[k] else weight
-            else:
-                key = (moved, to)
-                outputs[k][key] = add(outputs[k][key], weight) if key in outputs[k] else weight
-    from markov_lrsao.generating import stay_order
-
-    events = solve(rows, outputs, stay_order(rows), length=1, at_one=True)
-    kernel: dict[tuple[int, int], Any] = {}
-    weights: dict[tuple[int, int], dict[int, Element]] = {(0, 0): {0: (fractions.one,)}}
-    for u in range(site.incoming + 1):
-        for d in range(site.outgoing + 1):
-            for k, weight in weights.get((u, d), {}).items():
-                for (moved, to), event in events[k].items():
-                    term = multiply(weight, event)
-                    if moved == 1:
-                        kernel[u, d] = kernel.get((u, d), 0 * fractions.one) + term[0]
-                    after = weights.setdefault((u + 1, d) if moved == 1 else (u, d + 1), {})
-                    after[to] = add(after[to], term) if to in after else term
-    return kernel, x
+    events = site_events(
+        site, lambda share, direction: (share * (x if direction == DOWN else 1 - x) / actions,),
+        length=1, at_one=True,
+    )
+    kernel = count_exits(events, site.incoming, site.outgoing, (fractions.one,))
+    return {key: element[0] for key, element in kernel.items()}, x
 
 
 @implements("Theorem 11")

@@ -18,8 +18,10 @@ forming an array of length N. Three errors remain, all bounded:
   majorant B: the same system solved with every factor 1/(1 - P_ii z) replaced by its modulus
   and all other weights by their absolute values. Each modulus decreases on [0, pi], hence so
   does B, and one evaluation at theta_c bounds all that is left out;
-- *rounding*: at most m u sum_j B_j |weight_j|, u = 2^-53, with m the number of operations on
-  the longest path through the computation.
+- *rounding*: at most m u sum_j B_j |weight_j|, u = 2^-53, with m the number of roundings on
+  the longest path through the computation (a hundred per position); plus the effect of the
+  points themselves being rounded, at most 4 u E[T] sum_j |weight_j| because |G'| <= E[T] on
+  the unit disc. The weights are |weight_j| <= 1/j.
 """
 
 from __future__ import annotations
@@ -251,8 +253,9 @@ def _inversion(
             function = GeneratingFunction(decomposition, Evaluation(exact=False, nodes=nodes))
             values[j] = function(phases)[0]
             bar.advance(len(j))
-    operations = 40 * (sites + decomposition.bottom.last + decomposition.law.n)
+    operations = 100 * decomposition.law.n
     rounding = operations * _UNIT * _weighted_majorant(decomposition, phases, points, cut)
+    rounding += 4 * _UNIT * mean * (2 + np.log(cut + 1))
     return Inversion(mean, deviation, aliasing + truncation + rounding, points - 1,
                      points=points, values=values)
 

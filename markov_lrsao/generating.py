@@ -18,14 +18,13 @@ from flint import fmpq
 
 from markov_lrsao.blocks import Block, Corridor, Exit, State
 from markov_lrsao.crossing import Decomposition, Site, exit_marks, tail_patterns
-from markov_lrsao.errors import VerificationError
+from markov_lrsao.exits import count_exits, first_exit, site_events
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
 from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, solve
-from markov_lrsao.structure import components
 
 __all__ = ["Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
-           "stay_order", "top_vector"]
+           "top_vector"]
 
 _LAST_PLACES = 16 * 2.0**-53
 """Floats that should be equal and differ by less are taken as equal."""
@@ -177,65 +176,24 @@ def site_matrices(
 ) -> SiteMatrices:
     """Return K_s(z) of all positions of a site at once, each entry an element of arrays.
 
-    Entries are listed from the highest position to the lowest. With U and V the matrices of
-    the next exit being upwards or downwards, x[u, d] the weight of having made u upward and
-    d downward exits (as a vector over the classes), x[u, d] = x[u-1, d] U + x[u, d-1] V and
-    K[d', d] is the total weight of x[d', d] U.
+    Entries are listed from the highest position to the lowest; see `markov_lrsao.exits`.
     """
     n, denominator = decomposition.law.n, decomposition.law.denominator
     positions = np.arange(site.high, site.low - 1, -1)
     share = {DOWN: evaluation.column(positions, denominator),
              UP: evaluation.column(n - positions, denominator)}
     z = evaluation.z if counts else evaluation.one
-    rows: dict[int, dict[int, Element]] = {}
-    outputs: dict[int, dict[tuple[int, int], Element]] = {}
-    for k, steps in enumerate(site.steps):
-        if not steps:
-            continue
-        rows[k], outputs[k] = {}, {}
-        for moved, to, times, direction in steps:
-            weight = share[direction] * times
-            element = tuple(c * weight for c in z)
-            if moved == 0:
-                rows[k][to] = add(rows[k][to], element) if to in rows[k] else element
-            else:
-                key = (moved, to)
-                outputs[k][key] = (
-                    add(outputs[k][key], element) if key in outputs[k] else element
-                )
-        evaluation.without_loop(k, rows[k], outputs[k], counts)
-    order = stay_order(rows)
-    events = solve(rows, outputs, order, length=evaluation.length, at_one=evaluation.at_one)
+
+    def weight(times: int, direction: int) -> Element:
+        probability = share[direction] * times
+        return tuple(c * probability for c in z)
+
+    events = site_events(
+        site, weight, length=evaluation.length, at_one=evaluation.at_one,
+        prepare=lambda k, row, leaving: evaluation.without_loop(k, row, leaving, counts),
+    )
     unit = tuple(c + 0 * share[UP] for c in evaluation.one)
-    x: dict[tuple[int, int], dict[int, Element]] = {(0, 0): {0: unit}}
-    matrices: SiteMatrices = {}
-    for u in range(site.incoming + 1):
-        for d in range(site.outgoing + 1):
-            here = x.get((u, d), {})
-            for k, weight in here.items():
-                if k not in events:
-                    raise VerificationError(f"site {site.high} is met in an unexplored pattern")
-                for (moved, to), event in events[k].items():
-                    term = multiply(weight, event)
-                    if moved == 1:
-                        matrices[u, d] = add(matrices[u, d], term) if (u, d) in matrices else term
-                    following = x.setdefault((u + 1, d) if moved == 1 else (u, d + 1), {})
-                    following[to] = add(following[to], term) if to in following else term
-    return matrices
-
-
-def stay_order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
-    """Order the classes of a site so that moves that stay lead to earlier components."""
-    keys = list(rows)
-    number = {k: i for i, k in enumerate(keys)}
-    indptr: list[int] = [0]
-    indices: list[int] = []
-    for k in keys:
-        indices.extend(number[j] for j in rows[k])
-        indptr.append(len(indices))
-    order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
-    return [tuple(keys[i] for i in order.members[order.start[c] : order.start[c + 1]].tolist())
-            for c in range(len(order))]
+    return count_exits(events, site.incoming, site.outgoing, unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,26 +312,9 @@ def top_vector(
     evaluation: Evaluation, d: Decomposition, counted: bool
 ) -> dict[tuple[int, int], Element]:
     """Return (mark, D of the top region) -> element: one upward exit, counting downward ones."""
-    top = d.top_region
-    assert top is not None
-    events = solve_block(evaluation, top, lambda _: counted)
-    index = {state: i for i, state in enumerate(top.states)}
-    position = top.first
-    result: dict[tuple[int, int], Element] = {}
-    x: dict[int, Element] = {top.start[0]: evaluation.one}
-    for count in range(d.top_counts + 1):
-        following: dict[int, Element] = {}
-        for i, weight in x.items():
-            for exit_, event in events[i].items():
-                term = multiply(weight, event)
-                if exit_.direction == UP:
-                    key = (exit_.patterns[0], count)
-                    result[key] = add(result[key], term) if key in result else term
-                else:
-                    to = index[State(position, exit_.phase, exit_.patterns)]
-                    following[to] = add(following[to], term) if to in following else term
-        x = following
-    return result
+    assert d.top_region is not None
+    events = solve_block(evaluation, d.top_region, lambda _: counted)
+    return first_exit(d.top_region, events, d.top_counts, evaluation.one)
 
 
 def _bottom_columns(

@@ -23,12 +23,13 @@ from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.blocks import Block, Corridor, Exit, State, explore_block
-from markov_lrsao.crossing import decompose, exit_marks, tail_patterns
+from markov_lrsao.crossing import decompose, tail_patterns
 from markov_lrsao.errors import ParameterError, VerificationError
+from markov_lrsao.exits import first_exit
 from markov_lrsao.landscape import JUMP
 from markov_lrsao.law import UP, StepLaw
 from markov_lrsao.parameters import Parameters
-from markov_lrsao.series import Element, add, multiply, solve
+from markov_lrsao.series import Element, solve
 from markov_lrsao.traceability import implements
 
 if TYPE_CHECKING:
@@ -221,7 +222,10 @@ def phase3_formula(ell: int | None = None) -> ClosedForm:
     start = solve_symbolically(left, lambda p: p * s.one, s.n, lambda c: 0 * s.one, lambda _: False)
     index = {state: i for i, state in enumerate(d.tail.states)}
     phase = sum(m <= d.cut for m in law.landscape.milestones)
-    marks = _mark_law(d.top_region, top)
+    marks: dict[int, Any] = {}
+    leaving = first_exit(d.top_region, top, d.top_counts, (s.one, 0 * s.one))
+    for (mark, _), element in leaving.items():
+        marks[mark] = marks.get(mark, 0 * s.one) + element[0]
     total = 0 * s.one
     for exit_, weight in start[0].items():
         for mark, probability in marks.items():
@@ -238,22 +242,3 @@ def phase3_formula(ell: int | None = None) -> ClosedForm:
     value = sum((fmpq(1, k) for k in range(1, ell + 1)), fmpq(0))
     expression = _sympy(total, lambda _n, _ell: sympy.Rational(int(value.p), int(value.q)))
     return ClosedForm(f"E[T3] at l = {ell}", sympy.factor(expression), f"l = {ell}", ell, ell)
-
-
-def _mark_law(top: Block, events: dict[int, dict[Exit, Element]]) -> dict[int, Any]:
-    """Return the law of the pattern with which the top region is left upwards."""
-    index = {state: i for i, state in enumerate(top.states)}
-    result: dict[int, Any] = {mark: 0 * _field().one for mark in exit_marks(top)}
-    weights: dict[int, Element] = {top.start[0]: (_field().one, 0 * _field().one)}
-    while weights:
-        following: dict[int, Element] = {}
-        for i, weight in weights.items():
-            for exit_, event in events[i].items():
-                term = multiply(weight, event)
-                if exit_.direction == UP:
-                    result[exit_.patterns[0]] += term[0]
-                else:
-                    to = index[State(top.first, exit_.phase, exit_.patterns)]
-                    following[to] = add(following[to], term) if to in following else term
-        weights = following
-    return result
