@@ -9,7 +9,7 @@ which numbers (exact rationals, floats, complex arrays) and to which order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,8 @@ from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, s
 __all__ = ["Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
            "top_vector"]
 
+_STRETCH = 2**17
+"""Sites whose matrices are held at once: about 100 MB of floats."""
 _LAST_PLACES = 16 * 2.0**-53
 """Floats that should be equal and differ by less are taken as equal."""
 
@@ -209,20 +211,23 @@ class GeneratingFunction:
     @cached_property
     def middle(self) -> Product:
         """The product of all K_s(z)."""
-        d, e = self.decomposition, self.evaluation
-        return product(
-            [(site_matrices(e, d, site, True), (site.incoming + 1, site.outgoing + 1))
-             for site in d.sites],
-            exact=e.exact, length=e.length, stochastic=e.at_one,
-        )
+        return self._product(True)
 
     @cached_property
     def middle_uncounted(self) -> Product:
         """The product of all K_s(1): the law of the crossing counts alone."""
+        return self._product(False)
+
+    def _product(self, counts: bool) -> Product:
+        """Multiply the sites' matrices, computed a stretch at a time to save memory."""
         d, e = self.decomposition, self.evaluation
+        stretches = (
+            replace(site, high=high, low=max(site.low, high - _STRETCH + 1))
+            for site in d.sites for high in range(site.high, site.low - 1, -_STRETCH)
+        )
         return product(
-            [(site_matrices(e, d, site, False), (site.incoming + 1, site.outgoing + 1))
-             for site in d.sites],
+            ((site_matrices(e, d, site, counts), (site.incoming + 1, site.outgoing + 1))
+             for site in stretches),
             exact=e.exact, length=e.length, stochastic=e.at_one,
         )
 

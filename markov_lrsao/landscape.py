@@ -37,7 +37,7 @@ __all__ = ["ELL", "FAMILIES", "JUMP", "JUMP_OPEN", "LARGEST_N", "ONEMAX", "Affin
 
 IntArray = npt.NDArray[np.int64]
 LARGEST_N = 20_000_000
-"""Positions beyond this would need more than 10 GB of tables."""
+"""Positions beyond this would need more than 8 GB of tables."""
 _LARGEST_VALUE = 2**40
 """Differences of values, and their combinations with n, must stay far from 64 bits."""
 
@@ -93,7 +93,7 @@ class LandscapeFamily:
             raise ParameterError(f"n = {n} is too small: a bit string needs n >= 1")
         if n > LARGEST_N:
             raise StateSpaceTooLargeError(
-                f"n = {n:,} is too large: its tables would need some {n * 600 // 10**9:,} GB; "
+                f"n = {n:,} is too large: its tables would need some {n * 400 // 10**9:,} GB; "
                 f"the limit is n = {LARGEST_N:,}"
             )
         if all(form(n=n, ell=ell) >= 0 for form in self.constraints):

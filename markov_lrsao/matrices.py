@@ -14,7 +14,7 @@ fractions would reduce at every step and take minutes where this takes seconds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,7 @@ def _integer_vectors(
 
 
 def product(
-    factors: Sequence[Factors], *, exact: bool, length: int, stochastic: bool
+    factors: Iterable[Factors], *, exact: bool, length: int, stochastic: bool
 ) -> Product:
     """Multiply all matrices, in order.
 

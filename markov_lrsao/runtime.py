@@ -138,7 +138,7 @@ def check_size(landscape: Landscape) -> None:
     if landscape.n > LARGEST_N:
         raise StateSpaceTooLargeError(
             f"n = {landscape.n:,} is too large: its tables need some "
-            f"{landscape.n * 600 / 1e9:,.0f} GB; the limit is n = {LARGEST_N:,}"
+            f"{landscape.n * 400 / 1e9:,.0f} GB; the limit is n = {LARGEST_N:,}"
         )
 
 
