@@ -5,7 +5,19 @@ from __future__ import annotations
 import typer
 from typer.exceptions import TyperException
 
-from markov_lrsao.cli import curve, distribution, exact, export, formula, sites, solve, states
+from markov_lrsao.cli import (
+    cross_validate,
+    curve,
+    distribution,
+    exact,
+    export,
+    formula,
+    simulate,
+    sites,
+    solve,
+    states,
+    sweep,
+)
 
 __all__ = ["app", "usage_message"]
 
@@ -17,7 +29,8 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (exact, states, distribution, sites, formula, curve, export, solve):
+for module in (exact, states, distribution, sites, formula, curve, export, solve, simulate, sweep,
+               cross_validate):
     module.register(app)
 
 

@@ -1,0 +1,80 @@
+"""`markov-lrsao cross-validate`: exact against simulated runtimes, one error level for all."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.simulate import ArithmeticName, KernelName
+
+if TYPE_CHECKING:
+    from simulate.crossval import Agreement
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "cross-validate", epilog="Example: markov-lrsao cross-validate --n-max 12"
+    )(cross_validate)
+
+
+def cross_validate(
+    n_max: Annotated[int, typer.Option("--n-max", help="Largest n of the grid.")] = 12,
+    n_min: Annotated[int, typer.Option("--n-min", help="Smallest n of the grid.")] = 9,
+    ell: Annotated[int | None, typer.Option(
+        "--ell", "-l", help="Only this l.", show_default="all")] = None,
+    runs: Annotated[int, typer.Option("--runs", help="Runs per (n, l).")] = 100_000,
+    seed: Annotated[int, typer.Option("--seed", help="An integer >= 0.")] = 1,
+    level: Annotated[float, typer.Option(
+        "--level", help="Probability that any test fails although all is right.")] = 0.001,
+    alpha: Annotated[str | None, typer.Option("--alpha", help="Learning rate.")] = None,
+    gamma: Annotated[str | None, typer.Option("--gamma", help="Discount.")] = None,
+    r: Annotated[str | None, typer.Option("--r", help="Plateau penalty.")] = None,
+    means_only: Annotated[bool, typer.Option(
+        "--means-only", help="Do not compare whole distributions.")] = False,
+    kernel: Annotated[KernelName, typer.Option(help="event or step.")] = KernelName.event,
+    arithmetic: Annotated[ArithmeticName, typer.Option(help="exact or float64.")] =
+        ArithmeticName.exact,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the cell."""
+    from markov_lrsao.progress import terminal_progress
+    from simulate.crossval import cross_validate as compare
+    from simulate.crossval import grid
+    from simulate.plan import build_algorithm
+
+    cells = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
+    agreement = compare(
+        cells, runs=runs, seed=seed, level=level, distributions=not means_only,
+        algorithm=lambda n: build_algorithm("lrsao", n, alpha, gamma, r),
+        kernel=kernel.value, arithmetic=arithmetic.value, progress=terminal_progress)
+    print(json.dumps(agreement.to_dict()) if as_json else _text(agreement))
+    if not agreement.agrees:
+        raise typer.Exit(1)
+
+
+def _text(agreement: Agreement) -> str:
+    from markov_lrsao.cli.tables import table
+
+    rows = []
+    for cell in agreement.cells:
+        for test in cell.comparisons:
+            rows.append([
+                str(cell.n), str(cell.ell), f"{cell.runs:,}", test.quantity, test.test,
+                "" if test.exact is None else f"{test.exact:,.4f}",
+                "" if test.simulated is None else f"{test.simulated:,.4f}",
+                f"{test.statistic:.2f}", f"{test.p_value:.2g}",
+                "" if test.p_value >= agreement.threshold else "FAILS"])
+    body = table(["n", "l", "runs", "quantity", "test", "exact", "simulated", "statistic", "p", ""],
+                 rows, right=[0, 1, 2, 5, 6, 7, 8])
+    verdict = (
+        "all agree" if agreement.agrees else "DISAGREE: " + "; ".join(
+            f"n = {cell.n}, l = {cell.ell}, {test.quantity} (p = {test.p_value:.2g})"
+            for cell, test in agreement.failures))
+    return (f"{body}\n\n{agreement.tests} tests, family-wise error level {agreement.level:g}: each "
+            f"at {agreement.threshold:.2g}, |z| up to {agreement.largest_z:.2f}\n{verdict}")

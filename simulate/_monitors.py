@@ -1,0 +1,63 @@
+"""Compiled monitors: what `_kernels` counts and watches for besides the runs themselves."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
+from __future__ import annotations
+
+import numba
+
+from simulate._entries import ERROR, FIELDS, SCALE
+from simulate._philox import below
+
+__all__ = ["broken_rule", "count_positive", "note_rejections"]
+
+_LEAST_FLOAT = 5e-324
+
+
+@numba.njit(cache=True, _nrt=False)
+def count_positive(q, row, actions):
+    """Count the entries of a row that are certainly positive."""
+    count = 0
+    for a in range(actions):
+        i = row + FIELDS * a
+        if q[i] > q[i + ERROR]:
+            count += 1
+    return count
+
+
+@numba.njit(cache=True, _nrt=False)
+def broken_rule(q, row, actions, a, positive, to, mine, rules):
+    """Return the number of the rule that a step has surely broken, or -1; see `rules`."""
+    i = row + FIELDS * a
+    least, greatest = rules.least[i // FIELDS], rules.greatest[i // FIELDS]
+    low, high = q[i] - q[i + ERROR], q[i] + q[i + ERROR]
+    if q[i + SCALE] < 0.0:  # nearer to 0 than any bound but 0 itself
+        low = high = _LEAST_FLOAT if q[i] > 0.0 else -_LEAST_FLOAT
+    if positive > rules.most_positive:
+        return 0
+    if mine[to] > rules.most_visits[to]:
+        return 1
+    if high < least:
+        return 2
+    if low > greatest:
+        return 3
+    return -1
+
+
+@numba.njit(cache=True, _nrt=False)
+def note_rejections(uses, weight, n, actions, stream, phase, p, mask, size, best, count):
+    """Count which of the tied actions were rejected; drawn from the monitors' own stream."""
+    if size == 1:
+        uses[phase, p, best] += count
+        return
+    total = 0
+    for a in range(actions):
+        if mask >> a & 1:
+            total += n - weight[p, a]
+    for _ in range(count):
+        x = below(stream, total)
+        for a in range(actions):
+            if mask >> a & 1:
+                x -= n - weight[p, a]
+                if x < 0:
+                    uses[phase, p, a] += 1
+                    break

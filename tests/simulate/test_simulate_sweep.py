@@ -1,0 +1,298 @@
+"""Sweeps: plans, the results file, killing and resuming, Dask."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from markov_lrsao.errors import ParameterError
+from simulate.plan import CellPlan, Plan, parse_count, parse_range
+from simulate.runner import simulate
+from simulate.store import ResultsFile, ResultsFileError
+from simulate.sweep import SchedulerError, run_sweep, sweep_results
+
+FIELDS: dict[str, Any] = {"n": "9:12:1", "ell": [2], "runs": 120, "seed": 3, "block": 50}
+# Step by step, so that there is time to kill it: some seconds on two cores.
+LONG: dict[str, Any] = {"n": [300, 320, 340, 360, 380, 400], "ell": 2, "runs": 400, "seed": 5,
+                        "block": 20, "kernel": "step"}
+
+
+def table(path: Path) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(path) as db:
+        cells = db.execute("SELECT * FROM cells ORDER BY cell").fetchall()
+        rows = db.execute("SELECT * FROM results ORDER BY cell, first_run").fetchall()
+    db.close()
+    return [*cells, *rows]
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "markov_lrsao", *map(str, arguments)]
+
+
+def test_plan_is_a_product() -> None:
+    plan = Plan.of({"n": [20, 27], "ell": [2, "sqrt", "cbrt", "half"], "limit": "10n2",
+                    "alpha": ["0.8", "4/5", "1/2"]})
+    ells = {20: (2, 4, 7), 27: (2, 5, 3, 11)}  # repetitions are dropped
+    assert [(c.n, c.ell, c.alpha) for c in plan.cells] == [
+        (n, ell, alpha) for n in (20, 27) for ell in ells[n] for alpha in ("4/5", "1/2")]
+    assert {c.limit for c in plan.cells} == {4000, 7290}
+
+
+def test_ranges_and_counts() -> None:
+    assert parse_range("50:200:50") == [50, 100, 150, 200]
+    assert parse_range("9,12,20:22") == [9, 12, 20, 21, 22]
+    assert parse_count("10n2", 7, "limit") == 490
+    assert parse_count(None, 7, "limit") is None
+    for bad in ("a", "1:2:0", "", "1:2:3:4", 1.5):
+        with pytest.raises(ParameterError, match="integers"):
+            parse_range(bad)
+    with pytest.raises(ParameterError, match="number of steps"):
+        parse_count("10n3", 7, "limit")
+
+
+def test_schedules_are_the_papers() -> None:
+    plan = Plan.of({"n": "50:10000:50", "ell": [2, "cbrt", "sqrt", "half"], "runs": 2000})
+    assert len(plan.cells) == 800
+    at = {(c.n, c.ell) for c in plan.cells if c.n == 10_000}
+    assert at == {(10_000, 2), (10_000, 21), (10_000, 100), (10_000, 4997)}
+    assert {c.ell for c in plan.cells if c.n == 1000} == {2, 10, 31, 497}
+
+
+@pytest.mark.parametrize(("fields", "message"), [
+    ({"n": 9, "elll": 2}, "unknown field 'elll'"), ({"ell": 2}, "no field n"),
+    ({"n": 9, "ell": 5}, "out of range"), ({"n": 9, "ell": 2, "runs": 0}, "runs = 0"),
+    ({"n": 9, "ell": 2, "seed": -1}, "seed = -1"), ({"n": 9, "ell": 2, "kernel": "x"}, "kernel"),
+    ({"n": 9, "ell": 2, "alpha": 0.8}, "binary float"), ({"n": 9, "ell": 2, "r": ["x"]}, "r = 'x'"),
+    ({"n": 9, "ell": 2, "algorithm": "earl", "r": "1"}, "no meaning"),
+])
+def test_bad_plans(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises((ParameterError, TypeError), match=message):
+        Plan.of(fields)
+
+
+def test_plan_files(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('n = "9:12:1"\nell = [2]\nruns = 120\nseed = 3\nblock = 50\n')
+    (tmp_path / "a.json").write_text(json.dumps(FIELDS))
+    assert Plan.load(tmp_path / "a.toml") == Plan.load(tmp_path / "a.json") == Plan.of(FIELDS)
+    (tmp_path / "b.json").write_text("{")
+    for name in ("b.json", "missing.toml"):
+        with pytest.raises(ParameterError, match=name):
+            Plan.load(tmp_path / name)
+
+
+def test_stored_runs_are_the_simulated_ones(tmp_path: Path) -> None:
+    plan, path = Plan.of(FIELDS), tmp_path / "r.sqlite"
+    assert run_sweep(plan, path) == 480
+    assert run_sweep(plan, path) == 0
+    with ResultsFile(path) as file:
+        for number, cell in file.cells().items():
+            hits, steps, restarts, decisions = file.runs(number)
+            direct = simulate(cell.law(), runs=120, seed=3, path=cell.path)
+            assert (hits == direct.hits).all()
+            assert (steps == direct.steps).all()
+            assert (restarts, decisions) == (0, 0)
+    for result in sweep_results(path):
+        assert result.runs == 120
+        assert result.summary.total is not None
+
+
+def test_plans_can_be_split_reordered_and_extended(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole.sqlite", tmp_path / "parts.sqlite"
+    run_sweep(Plan.of(FIELDS), whole)
+    for n in (9, 10, 11, 12):
+        run_sweep(Plan.of(FIELDS | {"n": n}), parts)
+    assert table(whole) == table(parts)
+    more = Plan.of(FIELDS | {"runs": 300})
+    longer = simulate(more.cells[0].law(), runs=300, seed=3, path=more.cells[0].path).steps
+    shorter = simulate(more.cells[0].law(), runs=120, seed=3, path=Plan.of(FIELDS).cells[0].path)
+    assert (longer[:120] == shorter.steps).all()
+
+
+def test_results_with_censored_runs_and_restarts(tmp_path: Path) -> None:
+    path = tmp_path / "e.sqlite"
+    plan = Plan.of({"n": 12, "ell": 2, "algorithm": "earl", "restart": 150, "limit": "5n2",
+                    "runs": 200, "landscape": "jump-open"})
+    run_sweep(plan, path)
+    found = sweep_results(path, plan)[0].summary
+    direct = simulate(plan.cells[0].law(), runs=200, seed=1, restart=150, limit=720,
+                      path=plan.cells[0].path)
+    assert found.censored == direct.censored.sum() > 0
+    assert found.restarts == direct.restarts.sum() > 0
+    assert found.to_dict()["mean"] is None
+
+
+def test_foreign_and_damaged_files(tmp_path: Path) -> None:
+    plan = Plan.of(FIELDS)
+    text = tmp_path / "text.sqlite"
+    text.write_text("not a database at all, but long enough to be taken for a header" * 50)
+    with pytest.raises(ResultsFileError, match=r"text.sqlite: file is not a database"):
+        run_sweep(plan, text)
+    assert text.read_text().startswith("not a database")
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as db:
+        db.execute("CREATE TABLE results (x)")
+    db.close()
+    with pytest.raises(ResultsFileError, match="another program"):
+        run_sweep(plan, foreign)
+    damaged = tmp_path / "damaged.sqlite"
+    run_sweep(plan, damaged)
+    data = bytearray(damaged.read_bytes())
+    data[4096:] = bytes(len(data) - 4096)
+    damaged.write_bytes(data)
+    with pytest.raises(ResultsFileError, match=r"damaged.sqlite"):
+        run_sweep(plan, damaged)
+    with pytest.raises(ResultsFileError, match="folder does not exist"):
+        run_sweep(plan, tmp_path / "no" / "such.sqlite")
+    with pytest.raises(ParameterError, match="does not exist"):
+        sweep_results(tmp_path / "none.sqlite")
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's page limit stands in for the disk's end: the same error from the same place."""
+    plan, path = Plan.of(FIELDS | {"runs": 2000}), tmp_path / "full.sqlite"
+    run_sweep(Plan.of(FIELDS | {"runs": 2000, "n": 9}), path)
+    before = table(path)
+    original = ResultsFile.__init__
+
+    def small(self: ResultsFile, where: Path) -> None:
+        original(self, where)
+        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
+        self._db.execute(f"PRAGMA max_page_count = {pages + 1}")
+
+    monkeypatch.setattr(ResultsFile, "__init__", small)
+    with pytest.raises(ResultsFileError, match=r"full.*committed results are kept"):
+        run_sweep(plan, path)
+    monkeypatch.undo()
+    assert [row for row in table(path) if row in before] == before
+    run_sweep(plan, path)
+    undisturbed = tmp_path / "undisturbed.sqlite"
+    run_sweep(plan, undisturbed)
+    assert table(path) == table(undisturbed)
+
+
+def wait_for_rows(path: Path, least: int, process: subprocess.Popen[bytes]) -> int:
+    """Wait until a sweep has committed some rows; return how many."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the sweep ended before it could be killed"
+        try:
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5) as db:
+                count = int(db.execute("SELECT count(*) FROM results").fetchone()[0])
+            db.close()
+        except sqlite3.OperationalError:
+            count = 0  # not created yet
+        if count >= least:
+            return count
+        time.sleep(0.05)
+    raise AssertionError("no rows within a minute")
+
+
+@pytest.mark.parametrize(
+    "how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Signals) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(LONG))
+    out = tmp_path / "killed.sqlite"
+    process = subprocess.Popen(command("sweep", plan, "--out", out), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        wait_for_rows(out, 10, process)
+    finally:
+        process.send_signal(how)
+        code = process.wait(timeout=60)
+    assert code == (-signal.SIGKILL if how is signal.SIGKILL else 130)
+    total = sum(len(cell.blocks()) for cell in Plan.of(LONG).cells)
+    assert 10 <= len(table(out)) - 6 < total
+    again = subprocess.run(command("sweep", plan, "--out", out, "--json"), capture_output=True,
+                           check=True, text=True)
+    assert 0 < json.loads(again.stdout)["played_now"] < 400 * 6
+    undisturbed = tmp_path / "undisturbed.sqlite"
+    run_sweep(Plan.load(plan), undisturbed)
+    assert table(out) == table(undisturbed)
+    assert len(table(out)) == 6 + total
+
+
+def test_unreachable_scheduler(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    result = subprocess.run(
+        command("sweep", "--n", "9", "--ell", "2", "--runs", "10", "--out", tmp_path / "x.sqlite",
+                "--scheduler", "tcp://127.0.0.1:9"), capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "scheduler tcp://127.0.0.1:9 cannot be reached" in result.stderr
+
+
+def test_dask_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SchedulerError, match=r"markov-lrsao\[dask\]"):
+        run_sweep(Plan.of(FIELDS), tmp_path / "x.sqlite", scheduler="tcp://127.0.0.1:9")
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_dask_cluster_with_a_killed_worker(tmp_path: Path) -> None:
+    """Two worker processes, one of them killed with -9 half-way: the same table."""
+    pytest.importorskip("distributed")
+    address = f"tcp://127.0.0.1:{free_port()}"
+    environment = os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
+            cwd=tmp_path, start_new_session=True)
+        started.append(process)
+        return process
+
+    out, undisturbed = tmp_path / "dask.sqlite", tmp_path / "undisturbed.sqlite"
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(LONG))
+    sweep: subprocess.Popen[bytes] | None = None
+    try:
+        start("dask_scheduler", "--host", address, "--no-dashboard", "--no-show")
+        workers = [start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+                   for _ in range(2)]
+        sweep = subprocess.Popen(command("sweep", plan, "--out", out, "--scheduler", address),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        started.append(sweep)
+        wait_for_rows(out, 15, sweep)
+        workers[0].kill()
+        assert sweep.wait(timeout=120) == 0, sweep.stderr.read() if sweep.stderr else ""
+        assert workers[0].wait(timeout=10) == -signal.SIGKILL
+        assert workers[1].poll() is None
+    finally:
+        for process in started:
+            process.kill()
+            process.wait(timeout=10)
+        if sweep is not None and sweep.stderr is not None:
+            sweep.stderr.close()
+    run_sweep(Plan.load(plan), undisturbed)
+    assert table(out) == table(undisturbed)
+
+
+def test_cell_keys_are_canonical() -> None:
+    cell = Plan.of(FIELDS).cells[0]
+    assert CellPlan.from_key(cell.key) == cell
+    other = Plan.of(FIELDS | {"runs": 500, "block": 7, "seed": 9}).cells[0]
+    assert other.path == cell.path
+    assert Plan.of(FIELDS | {"arithmetic": "float64"}).cells[0].path != cell.path
+    paths = {c.path for c in Plan.of({"n": "9:200:1", "ell": 2}).cells}
+    assert len(paths) == 192
+    assert np.max([np.max(path) for path in paths]) < 2**32
