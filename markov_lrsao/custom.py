@@ -10,7 +10,7 @@ solver.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from math import gcd, isfinite, lcm
 from typing import Any
 
@@ -56,9 +56,12 @@ def chain_from_rows(
 def _chain(
     rows: Sequence[Mapping[int, tuple[int, int]]], tolerance: float, *,
     start: Iterable[int] = (0,), positions: Sequence[int] | None = None,
-    labels: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None, rounded: Collection[int] | None = None,
 ) -> MarkovChain:
-    """Build a chain from rows of (numerator, denominator)."""
+    """Build a chain from rows of (numerator, denominator).
+
+    `tolerance` holds for the rows in `rounded` (default: all); the others must be exact.
+    """
     indptr, indices = [0], list[int]()
     numerators: list[int] = []
     denominators: list[int] = []
@@ -69,9 +72,10 @@ def _chain(
         common = lcm(*(b for *_, b in kept))
         weights = [a * (common // b) for _, a, b in kept]
         total = sum(weights)
-        if abs(total - common) > tolerance * common or not kept:
+        allowed = 0.0 if rounded is not None and i not in rounded else tolerance
+        if not kept or abs(total - common) / common > allowed:
             value = fmpq(total, common)
-            shown = value if tolerance == 0 else f"{total / common:.17g}"
+            shown = value if allowed == 0 else f"{total / common:.17g}"
             raise ParameterError(f"row {i} sums to {shown}, not to 1")
         shared = gcd(total, *weights)
         denominators.append(total // shared)
@@ -124,12 +128,50 @@ def chain_from_matrix(
     entries.sum_duplicates()
     if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
         raise ParameterError(f"matrix has shape {entries.shape}: a chain's matrix is square")
+    named = {name: np.array(list(states), np.int64) for name, states in (labels or {}).items()}
+    quick = _dyadic_chain(entries, tolerance, sorted(set(start)))
+    if quick is not None:
+        return quick.with_labels(named)
     rows: list[dict[int, tuple[int, int]]] = [{} for _ in range(entries.shape[0])]
     for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(),
                            strict=True):
         rows[i][j] = _pair(value, f"entry ({i}, {j})")
-    return _chain(rows, tolerance, start=start).with_labels(
-        {name: np.array(list(states), np.int64) for name, states in (labels or {}).items()})
+    return _chain(rows, tolerance, start=start).with_labels(named)
+
+
+def _dyadic_chain(entries: Any, tolerance: float, start: list[int]) -> MarkovChain | None:
+    """Build a large chain from floats with array operations, or return None to be careful.
+
+    A float is an odd integer times a power of two. Where the integers of a row, brought to
+    the row's smallest power, stay below 2^58, they are the numerators.
+    """
+    size, data = entries.shape[0], entries.data
+    if data.dtype != np.float64 or not np.all((data > 0) & (data <= 1)) or not size:
+        return None
+    order = np.lexsort((entries.col, entries.row))
+    rows, columns, data = entries.row[order], entries.col[order], data[order]
+    counts = np.bincount(rows, minlength=size)
+    if counts.min() == 0 or not all(0 <= i < size for i in start):
+        return None
+    mantissa, exponent = np.frexp(data)
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    zeros = np.round(np.log2((whole & -whole).astype(np.float64))).astype(np.int64)
+    whole, exponent = whole >> zeros, exponent + zeros
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    lowest = np.minimum.reduceat(exponent, indptr[:-1])
+    shift = exponent - lowest[rows]
+    if np.any(np.log2(whole) + shift + np.log2(counts[rows]) > 58):
+        return None
+    numerators = whole << shift
+    sums = np.add.reduceat(numerators, indptr[:-1])
+    if np.any(np.abs(np.ldexp(sums.astype(np.float64), lowest - 53) - 1) > tolerance):
+        return None
+    common = np.gcd(np.gcd.reduceat(numerators, indptr[:-1]), sums)
+    return MarkovChain(
+        indptr=indptr, indices=columns.astype(np.int64), numerators=numerators // common[rows],
+        denominators=sums // common, start=np.array(start, np.int64),
+        positions=np.arange(size, dtype=np.int64),
+    )
 
 
 def chain_from_networkx(
@@ -141,7 +183,7 @@ def chain_from_networkx(
 
     Parameters
     ----------
-    start : a node, or a list of nodes
+    start : a node, or a list of nodes (a tuple is a node if the graph has it)
     labels : label -> nodes
     probability : name of the edge attribute; anything exact, or floats
 
@@ -158,11 +200,14 @@ def chain_from_networkx(
         raise ParameterError("the graph must be a DiGraph: directed, one edge per pair")
     place = {node: i for i, node in enumerate(graph.nodes)}
     rows: list[dict[int, tuple[int, int]]] = [{} for _ in place]
+    rounded: set[int] = set()
     for source, target, data in graph.edges(data=True):
         if probability not in data:
             raise ParameterError(f"edge {source!r} -> {target!r} has no attribute {probability!r}")
         rows[place[source]][place[target]] = _pair(
             data[probability], f"probability of {source!r} -> {target!r}")
+        if isinstance(data[probability], float | np.floating):
+            rounded.add(place[source])
 
     def places(nodes: Iterable[Hashable], what: str) -> list[int]:
         found = list(nodes)
@@ -171,9 +216,11 @@ def chain_from_networkx(
                 raise ParameterError(f"{what} names {node!r}, which is not a node")
         return [place[node] for node in found]
 
-    begin = start if isinstance(start, list | tuple) and start not in place else [start]
+    several = isinstance(start, list) or (isinstance(start, tuple) and start not in place)
+    begin: Iterable[Hashable] = start if several else [start]  # type: ignore[assignment]
     return _chain(
         rows, tolerance, start=places(begin, "start"), labels=[str(node) for node in place],
+        rounded=rounded,
     ).with_labels({name: np.array(places(nodes, f"label {name!r}"), np.int64)
                    for name, nodes in (labels or {}).items()})
 

@@ -17,7 +17,8 @@ from flint import fmpq
 
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.progress import Progress, no_progress
-from markov_lrsao.solvers import Field, backward
+from markov_lrsao.solvers import Field, absorbing_outside, backward
+from markov_lrsao.solvers.quotient import quotient, worth_merging
 
 __all__ = ["central_moments", "expected_at_hitting", "hitting_times", "phase_moments"]
 
@@ -94,6 +95,16 @@ def expected_at_hitting(
     return backward(chain, ~target, zero, values, field=field)
 
 
+def _merged(
+    chain: MarkovChain, begin: BoolArray | None, end: BoolArray
+) -> tuple[MarkovChain, BoolArray | None, BoolArray]:
+    """Merge states with equal futures up to `end`, none in `begin` with one outside it."""
+    classes = end.astype(np.int64) if begin is None else 2 * end.astype(np.int64) + begin
+    merged = quotient(absorbing_outside(chain, ~end), ~end, classes)
+    first = merged.representative
+    return merged.chain, None if begin is None else begin[first], end[first]
+
+
 def phase_moments(
     chain: MarkovChain, begin: BoolArray | None, end: BoolArray, order: int = 2, *,
     field: Field = "exact", progress: Progress = no_progress,
@@ -104,6 +115,8 @@ def phase_moments(
     the state X at which `begin` is hit are averaged over X; the k-th central moment is
     E[sum_l binom(k, l) m^l(X) (m(X) - m)^(k-l)].
     """
+    if field == "exact" and worth_merging(chain):
+        chain, begin, end = _merged(chain, begin, end)
     start = int(chain.start[0])
     moments = central_moments(chain, end, order, field=field, progress=progress)
     if begin is None:

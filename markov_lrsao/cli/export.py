@@ -45,8 +45,9 @@ class Values(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("export", epilog="Example: markov-lrsao export --n 9 --ell 2 --format drn jump.drn")(
-        export)
+    app.command(
+        "export", epilog="Example: markov-lrsao export --n 9 --ell 2 --format drn jump.drn"
+    )(export)
 
 
 def export(
@@ -109,7 +110,10 @@ def export(
                                  "it goes without --part and --values double")
         from markov_lrsao.exchange.prism_language import write_prism_language
 
-        write_prism_language(law, file, merge=not unmerged)
+        undecided = write_prism_language(law, file, merge=not unmerged)
+        if undecided:
+            typer.echo(f"note: {undecided} greedy choices are undecided and have no command; a "
+                       f"model checker that reaches one reports a deadlock", err=True)
         _report([file], None, None, format, as_json)
         return
     model = model_chain(law, part, merge=not unmerged, max_states=max_states,

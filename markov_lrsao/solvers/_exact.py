@@ -19,7 +19,7 @@ from flint import fmpq
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.errors import NotAbsorbingError, SolverError
 from markov_lrsao.progress import Progress
-from markov_lrsao.solvers._elimination import factor
+from markov_lrsao.solvers._elimination import Factors, Rows, factor
 from markov_lrsao.solvers.quotient import quotient, worth_merging
 
 __all__ = ["check_residual", "solve_backward", "solve_forward"]
@@ -65,6 +65,8 @@ def _classes(
 def _numbers(given: list[fmpq]) -> npt.NDArray[np.int64]:
     """Number the distinct values; hashing an fmpq is slow, so equal objects are found first."""
     objects = {id(value): value for value in given}
+    if len(objects) <= 1:
+        return np.zeros(len(given), dtype=np.int64)
     texts: dict[str, int] = {}
     number = {key: texts.setdefault(str(value), len(texts)) for key, value in objects.items()}
     return np.fromiter((number[id(value)] for value in given), np.int64, len(given))
@@ -74,8 +76,8 @@ def _solve(
     chain: MarkovChain, inside: BoolArray, constant: Sequence[fmpq], values: list[fmpq],
     progress: Progress,
 ) -> None:
-    pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
-    numerators, denominators = chain.numerators.tolist(), chain.denominators.tolist()
+    data = Rows.of(chain)
+    pointers, columns, numerators, denominators = data
     within = inside.tolist()
     order = chain.components
     starts, members = order.start.tolist(), order.members.tolist()
@@ -104,18 +106,26 @@ def _solve(
                         if columns[k] not in local:
                             total += numerators[k] * values[columns[k]]
                     right[i] = constant[i] + total / denominators[i]
-                for i, value in factor(chain, states).columns(right).items():
+                for i, value in _factor(chain, data, states).columns(right).items():
                     values[i] = value
             if c & 4095 == 0:
                 bar.advance(4096)
+
+
+def _factor(chain: MarkovChain, data: Rows, states: Sequence[int]) -> Factors:
+    try:
+        return factor(data, states)
+    except NotAbsorbingError:
+        raise NotAbsorbingError(
+            f"state {chain.label(states[0])} is in a set that is never left") from None
 
 
 def solve_forward(
     chain: MarkovChain, inside: BoolArray, source: Sequence[fmpq], progress: Progress
 ) -> list[fmpq]:
     """Return x = source + x P restricted to the inside: expected numbers of steps per state."""
-    pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
-    numerators, denominators = chain.numerators.tolist(), chain.denominators.tolist()
+    data = Rows.of(chain)
+    pointers, columns, numerators, denominators = data
     within = inside.tolist()
     order = chain.components
     starts, members = order.start.tolist(), order.members.tolist()
@@ -132,7 +142,8 @@ def solve_forward(
                     raise NotAbsorbingError(f"state {chain.label(i)} is never left")
                 flow[i] = flow[i] * fmpq(denominators[i], denominators[i] - stay)
             elif states and any(flow[i] != 0 for i in states):
-                for i, value in factor(chain, states).rows({i: flow[i] for i in states}).items():
+                factors = _factor(chain, data, states)
+                for i, value in factors.rows({i: flow[i] for i in states}).items():
                     flow[i] = value
             local = set(states)
             for i in states:
@@ -151,8 +162,7 @@ def check_residual(
     chain: MarkovChain, inside: BoolArray, constant: Sequence[fmpq], values: Sequence[fmpq]
 ) -> None:
     """Raise SolverError unless v = constant + P v holds exactly in every inside state."""
-    pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
-    numerators, denominators = chain.numerators.tolist(), chain.denominators.tolist()
+    pointers, columns, numerators, denominators = Rows.of(chain)
     for i in np.flatnonzero(inside).tolist():
         total = constant[i] * denominators[i]
         for k in range(pointers[i], pointers[i + 1]):

@@ -9,7 +9,8 @@ that subtract return noise.
 Error bound. Each of the values is built from non-negative data by additions,
 multiplications and divisions; a chain of m such operations has a relative error of at most
 m u / (1 - m u), u = 2^-53. `depth` counts the longest such chain for states outside large
-components.
+components. This needs numbers in the range of floats; where one falls below it the solver
+refuses, since the answer would then be above it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.chain import MarkovChain
-from markov_lrsao.errors import NotAbsorbingError, StateSpaceTooLargeError
+from markov_lrsao.errors import NotAbsorbingError, SolverError, StateSpaceTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,6 +125,13 @@ def _sparse(chain: MarkovChain, states: npt.NDArray[np.int64]) -> tuple[Any, ...
 
 def _refuse(chain: MarkovChain, bad: int) -> None:
     if bad >= 0:
+        label = chain.components.label
+        own = label[chain.sources] == label[bad]
+        if np.any(label[chain.indices[own]] != label[bad]):
+            raise SolverError(
+                f"the probability of leaving the component of state {chain.label(bad)} is below "
+                f"the range of floats; add --exact"
+            )
         raise NotAbsorbingError(f"state {chain.label(bad)} is in a set that is never left")
 
 

@@ -1,0 +1,82 @@
+"""Starting workers, collecting what they print, and PyDTMC's and QuantEcon's environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+__all__ = ["Run", "foreign_python", "run_foreign", "run_worker"]
+
+_ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One tool on one chain: median seconds per stage, or why there are none."""
+
+    tool: str
+    stages: dict[str, float] = field(default_factory=dict)
+    value: str = ""
+    states: int = 0
+    memory: float = 0.0
+    failure: str = ""
+
+    @property
+    def total(self) -> float:
+        """The sum of all stages."""
+        return sum(self.stages.values())
+
+
+def _run(tool: str, command: list[str], limit: float) -> Run:
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1",
+                   "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False,
+                              env=environment, cwd=_ROOT)
+    except subprocess.TimeoutExpired:
+        return Run(tool, failure=f"over {limit:.0f} s")
+    if done.returncode != 0:
+        lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+        return Run(tool, failure=f"failed: {lines[-1][:80]}")
+    data: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return Run(tool, {name: median(times) for name, times in data["stages"].items()},
+               data["value"], data["states"], data.get("memory", 0.0))
+
+
+@cache
+def run_worker(task: str, *arguments: object, repeat: int = 5, limit: float = 900) -> Run:
+    """Run one task of `worker` and return its medians; the same task is run only once."""
+    command = [sys.executable, "-m", "benchmarks.worker", task, str(repeat),
+               *map(str, arguments)]
+    return _run(task, command, limit)
+
+
+def foreign_python(folder: Path) -> Path | str:
+    """Make an environment with PyDTMC and QuantEcon; return its Python, or why it failed."""
+    place = folder / "foreign"
+    try:
+        venv.create(place, with_pip=True)
+        python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        done = subprocess.run([str(python), "-m", "pip", "install", "-q", "PyDTMC", "quantecon"],
+                              capture_output=True, text=True, check=False, timeout=600)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"no environment for PyDTMC and QuantEcon: {type(error).__name__}"
+    if done.returncode != 0:
+        return "PyDTMC and QuantEcon could not be installed into an environment of their own"
+    return python
+
+
+def run_foreign(
+    python: Path, tool: str, matrix: Path, tiny: Path, *, repeat: int = 3, limit: float = 300
+) -> Run:
+    """Run PyDTMC or QuantEcon on a Matrix Market file."""
+    script = Path(__file__).with_name("foreign.py")
+    return _run(tool, [str(python), str(script), tool, str(matrix), str(tiny), str(repeat)], limit)

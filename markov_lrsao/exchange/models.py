@@ -1,0 +1,50 @@
+"""The project's own chains, labelled for other tools.
+
+"target" marks the states where the chain's run (or part) ends, "milestone1", ... the
+positions where the earlier phases have ended; a step from any other state earns 1 in the
+reward "steps", whose expected sum until the target is the runtime.
+"""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from markov_lrsao.chain import MarkovChain
+from markov_lrsao.joint import enumerate_joint
+from markov_lrsao.law import StepLaw
+from markov_lrsao.progress import Progress, no_progress
+
+__all__ = ["model_chain", "step_rewards"]
+
+
+def model_chain(
+    law: StepLaw, part: str | None = None, *, merge: bool = True, max_states: int | None = None,
+    progress: Progress = no_progress,
+) -> MarkovChain:
+    """Return the joint chain, or one part of it, with labels.
+
+    >>> from markov_lrsao import Algorithm, Landscape, Parameters
+    >>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+    >>> chain = model_chain(law)
+    >>> chain.size, sorted(chain.labels)
+    (1879, ['milestone1', 'milestone2', 'target'])
+    """
+    ends = law.landscape.milestones
+    if part is None:
+        chain = enumerate_joint(law, merge=merge, field="float", max_states=max_states,
+                                progress=progress).chain
+        return chain.with_labels({
+            "target": chain.positions >= ends[-1],
+            **{f"milestone{k}": chain.positions >= end for k, end in enumerate(ends[:-1], 1)},
+        })
+    from markov_lrsao.parts import part_chain
+
+    chain = part_chain(law, part, merge=merge, progress=progress)
+    end = ends[law.landscape.phases.index(part)]
+    return chain.with_labels({"target": chain.positions >= end})
+
+
+def step_rewards(chain: MarkovChain) -> dict[str, tuple[fmpq, ...]]:
+    """Return the reward "steps": 1 in every state that does not carry the label "target"."""
+    one, zero = fmpq(1), fmpq(0)
+    return {"steps": tuple(zero if done else one for done in chain.labelled("target").tolist())}

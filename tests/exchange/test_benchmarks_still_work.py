@@ -1,0 +1,56 @@
+"""A small version of the benchmarks runs, and what it prints is sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from peer_chains import storm
+
+from benchmarks import report, sections
+from benchmarks.__main__ import main
+from benchmarks.runs import Run, run_worker
+
+
+def test_two_sections_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    storm()
+    target = tmp_path / "benchmarks.md"
+    assert main(["--quick", "--only", "exact", "stiff", "--output", str(target)]) == 0
+    out = capsys.readouterr().out
+    text = target.read_text(encoding="utf-8")
+    for words in ("Exact solver against Storm", "n = 9, merged", "N = 60"):
+        assert words in out
+        assert words in text
+    assert "1,879" in text
+    assert "| yes |" in text  # the same rational number
+    assert "failed" not in text
+
+
+def test_every_section_is_a_table(tmp_path: Path) -> None:
+    assert set(sections.SECTIONS) == {
+        "exact", "enumeration", "floats", "others", "stiff", "peers", "large", "simulation"}
+    for section in sections.peers(tmp_path, True):
+        assert all(len(row) == len(section.header) for row in section.rows)
+        assert "DIFFERENT" not in str(section.rows)
+
+
+def test_a_worker_that_fails_or_takes_too_long_is_reported() -> None:
+    assert run_worker("ours-exact", "absent.drn", "target", "time").failure.startswith("failed: ")
+    assert run_worker("sympy", "absent.drn", "x", "time", limit=0.01).failure == "over 0 s"
+
+
+def test_errors_are_computed_exactly() -> None:
+    assert report.relative_error(Run("x", value="0.3333333333333333"), "1/3") < 2e-16
+    assert report.relative_error(Run("x", value="0"), "1/3") == 1
+    assert report.seconds(0.0123) == "12.3 ms"
+    assert report.ratio(3.0, 1.5) == "2x"
+
+
+def test_the_machine_has_no_name() -> None:
+    import getpass
+    import socket
+
+    described = report.machine()
+    assert socket.gethostname() not in described
+    assert f"/{getpass.getuser()}" not in described
+    assert "cores" in described
