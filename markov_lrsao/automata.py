@@ -307,7 +307,7 @@ def derive_automata(law: StepLaw) -> RowAutomata:
     >>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
     >>> automata = derive_automata(law)
     >>> [automata.label(1, k) for k in range(len(automata.patterns[1]))]
-    ['0=L=J=R', '0=L=J>R', 'J>0=L=R', 'J>0=L>R']
+    ['0=L=J=R', 'J>0=L=R', '0=L=J>R', 'J>0=L>R']
     """
     derivation = _Derivation(law, Regions.of(law))
     for rounds in range(1, _LARGEST_NUMBER_OF_ROUNDS + 1):
