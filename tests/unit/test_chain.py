@@ -13,7 +13,6 @@ from markov_lrsao.errors import (
     ExactnessError,
     ParameterError,
     StateSpaceTooLargeError,
-    UndecidedComparisonError,
     VerificationError,
 )
 from markov_lrsao.joint import expected_states
