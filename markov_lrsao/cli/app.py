@@ -12,11 +12,13 @@ from markov_lrsao.cli import (
     exact,
     export,
     formula,
+    replay,
     simulate,
     sites,
     solve,
     states,
     sweep,
+    verify,
 )
 
 __all__ = ["app", "usage_message"]
@@ -30,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (exact, states, distribution, sites, formula, curve, export, solve, simulate, sweep,
-               cross_validate):
+               cross_validate, verify, replay):
     module.register(app)
 
 

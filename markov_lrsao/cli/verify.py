@@ -1,0 +1,90 @@
+"""`markov-lrsao verify`: a verdict on every statement of the paper."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from markov_lrsao.cli.options import JsonOption
+
+__all__ = ["register"]
+
+
+class Level(StrEnum):
+    """How far ranges go."""
+
+    quick = "quick"
+    full = "full"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "verify", epilog='Example: markov-lrsao verify "Lemma 10"'
+    )(verify)
+
+
+def verify(
+    statement: Annotated[
+        list[str] | None,
+        typer.Argument(help='Statements such as "Lemma 10"; all if none is given.')] = None,
+    level: Annotated[Level, typer.Option(help="quick: two minutes; full: half an hour.")] =
+        Level.quick,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write a linked report to this file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(
+            "--save", help="Write counterexamples (JSON, for `replay`) into this folder.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if anything is REFUTED or UNKNOWN.")] =
+        False,
+    names: Annotated[
+        bool, typer.Option("--list", help="Only list the statements that can be checked.")] = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Check statements of the paper and print a verdict with its evidence for each."""
+    from markov_lrsao.progress import terminal_progress
+    from proofs_check import Setting, Verdict
+    from proofs_check import verify as run
+    from proofs_check.registry import all_statements
+    from proofs_check.report import (
+        detail_text,
+        json_report,
+        markdown_report,
+        summary_text,
+        table_text,
+    )
+
+    if names:
+        print("\n".join(f"{s.id}: {s.title}" for s in all_statements().values()))
+        return 0
+    setting = Setting(level=level.value)
+    results = run(statement, setting, progress=terminal_progress)
+    if markdown is not None:
+        _write(markdown, markdown_report(results, level.value))
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)
+        for result in results:
+            for number, bad in enumerate(result.counterexamples):
+                name = "".join(c if c.isalnum() else "-" for c in result.id).strip("-").lower()
+                suffix = f"-{number + 1}" if len(result.counterexamples) > 1 else ""
+                _write(save / f"{name}{suffix}.json", json.dumps(bad.to_dict(), indent=1) + "\n")
+    if as_json:
+        print(json.dumps(json_report(results, level.value)))
+    elif statement:
+        print("\n\n".join(detail_text(result) for result in results))
+    else:
+        print(table_text(results) + "\n\n" + summary_text(results))
+    worrying = any(r.verdict in (Verdict.REFUTED, Verdict.UNKNOWN) for r in results)
+    return 1 if strict and worrying else 0
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file as a whole: an interrupt leaves the old one."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

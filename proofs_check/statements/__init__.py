@@ -1,0 +1,31 @@
+"""One module per statement; `STATEMENTS` lists them in the paper's order."""
+
+from proofs_check.statements import (
+    excursion_claims,
+    lemma_02,
+    lemma_03,
+    lemma_04,
+    lemma_05,
+    lemma_06,
+    lemma_08,
+    lemma_09,
+    lemma_10,
+    lemma_12,
+    lemma_14,
+    lemma_15,
+    lemma_17,
+    setup,
+    theorem_01,
+    theorem_07,
+    theorem_11,
+    theorem_16,
+)
+
+__all__ = ["STATEMENTS"]
+
+_MODULES = (
+    setup, theorem_01, lemma_02, lemma_03, lemma_04, lemma_05, lemma_06, theorem_07, lemma_08,
+    lemma_09, lemma_10, theorem_11, lemma_12, lemma_14, excursion_claims, lemma_15, theorem_16,
+    lemma_17,
+)
+STATEMENTS = tuple(statement for module in _MODULES for statement in module.STATEMENTS)

@@ -1,0 +1,69 @@
+"""Pieces that several statements are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from flint import fmpq
+
+from markov_lrsao.law import StepLaw
+from proofs_check.expressions import evaluate
+from proofs_check.facts import named
+from proofs_check.induction import StepFact
+from proofs_check.lines import RANGE
+from proofs_check.registry import Check
+from proofs_check.setting import HYPOTHESIS
+from proofs_check.verdict import Evidence, Kind
+
+if TYPE_CHECKING:
+    from proofs_check.workspace import Workspace
+
+__all__ = ["BOUND", "UNDER_H", "at_law", "invariant_check", "slope_states", "step_check"]
+
+UNDER_H = (*HYPOTHESIS, *RANGE)
+BOUND = "(n - l - 1)/(1 - gamma)"
+"""The bound of Lemma 2, as the displayed lines of later proofs use it."""
+
+
+def invariant_check(group: str, part: str = "", names: tuple[str, ...] = ()) -> Check:
+    """Return the check that the facts of a statement are inductive (all, or those named)."""
+
+    def run(workspace: Workspace) -> Iterable[Evidence]:
+        facts = [f for f in named(workspace)[group] if not names or f.name in names]
+        yield workspace.induction.prove(facts, part)
+
+    run.__qualname__, run.__module__ = f"invariant of {group}", "proofs_check.facts"
+    return Check(Kind.SMT, run)
+
+
+def step_check(part: str, *facts: StepFact) -> Check:
+    """Return the check that step facts follow from the invariants."""
+
+    def run(workspace: Workspace) -> Iterable[Evidence]:
+        yield workspace.induction.prove(facts, part)
+
+    run.__qualname__, run.__module__ = f"step fact {facts[0].name}", "proofs_check.induction"
+    return Check(Kind.SMT, run)
+
+
+def at_law(text: str) -> Callable[[StepLaw], Any]:
+    """Return a function law -> exact value of a term in n, l, alpha, gamma, r."""
+    known: dict[StepLaw, Any] = {}
+
+    def value(law: StepLaw) -> Any:
+        if law not in known:
+            parameters = law.algorithm.parameters
+            assert parameters is not None
+            known[law] = fmpq(evaluate(text, {
+                "n": fmpq(law.n), "l": fmpq(law.landscape.ell), "alpha": parameters.alpha,
+                "gamma": parameters.gamma, "r": parameters.r}, {"number": fmpq}))
+        return known[law]
+
+    return value
+
+
+def slope_states(law: StepLaw) -> range:
+    """Return l+1 .. n-l-1 of an instance, read from its milestones."""
+    first, cut = law.landscape.milestones[:2]
+    return range(first, cut)

@@ -1,0 +1,84 @@
+"""Lemma 4: at most one positive entry per state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from proofs_check.landscapes import random_laws
+from proofs_check.monitors import Monitor
+from proofs_check.registry import Check, Statement
+from proofs_check.runs import Record, Run
+from proofs_check.search import judge, search
+from proofs_check.smt import Prover, summary_of
+from proofs_check.statements.building import invariant_check
+from proofs_check.verdict import Evidence, Kind, Verdict
+
+if TYPE_CHECKING:
+    from proofs_check.graph import Edge, Graph
+    from proofs_check.workspace import Workspace
+
+__all__ = ["STATEMENTS"]
+
+
+def _abstract(workspace: Workspace) -> Iterable[Evidence]:
+    """Prove the step for one pair of entries; the claim is about pairs, so this is all of it."""
+    prover = Prover(seconds=workspace.setting.solver_seconds,
+                    second=workspace.setting.second_solver)
+    chosen = workspace.term("Lemma 4", "chosen")
+    answers = [
+        # the pair (chosen entry c, another entry o); c1 is arbitrary: any reward, any neighbour
+        prover.prove(["c <= 0 or o <= 0", chosen], prover.formula("c1 <= 0 or o <= 0")),
+        # a pair without the chosen entry is unchanged
+        prover.prove(["o <= 0 or u <= 0"], prover.formula("o <= 0 or u <= 0")),
+    ]
+    proved = all(a.status == "proved" for a in answers)
+    model = next((dict(a.model) for a in answers if a.status == "refuted"), {})
+    yield Evidence(
+        kind=Kind.SMT, part="any landscape",
+        verdict=Verdict.PROVED if proved else Verdict.REFUTED if model else Verdict.UNKNOWN,
+        summary=("inductive for every pair of entries (z3)" if proved else
+                 f"a step leads to two positive entries: {model}" if model else "not derived"),
+        range="any landscape, any number of objectives, any rewards and hyper-parameters",
+        second=summary_of(answers),
+    )
+
+
+def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
+    most = workspace.number("Lemma 4", "most")
+
+    def bad(graph: Graph, edge: Edge) -> bool:
+        row = int(graph.law.row[edge.position])
+        return graph.signs(edge.target, row).count(1) > most
+
+    yield workspace.never("Lemma 4", "Jump", f"at most {most} positive entry per state", bad)
+
+
+def _random(workspace: Workspace) -> Iterable[Evidence]:
+    from proofs_check.workspace import with_algorithm
+
+    most = workspace.number("Lemma 4", "most")
+
+    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+        count = sum(x > 0 for x in run.row(record.position))
+        return None, f"{count} positive entries at position {record.position}" if (
+            count > most) else None
+
+    monitor = Monitor("Lemma 4", "any landscape", f"at most {most} positive entry per state", look)
+    laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)
+    battery = search(with_algorithm(laws, workspace.setting), [monitor], runs=4,
+                     seed=workspace.setting.seed, longest=40)
+    yield judge(battery, monitor, "with random landscapes")
+
+
+STATEMENTS = (
+    Statement(
+        id="Lemma 4", title="One positive entry per state", where="361-367",
+        claim="For any set of objectives, every state has at most one positive entry at any time.",
+        terms={"most": "1", "chosen": "c >= o"},
+        checks=(
+            Check(Kind.SMT, _abstract), invariant_check("Lemma 4", "Jump"),
+            Check(Kind.EXHAUSTIVE, _exhaustive), Check(Kind.STATISTICAL, _random),
+        ),
+    ),
+)
