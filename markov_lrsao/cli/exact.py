@@ -50,6 +50,8 @@ def exact(
     method: Annotated[Method, typer.Option(help="How to compute; see docs/architecture.md.")] =
         Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
+    moments: Annotated[
+        int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")] = 2,
     unmerged: Annotated[
         bool, typer.Option("--unmerged", help="Keep equivalent patterns apart (joint).")] = False,
     max_states: Annotated[
@@ -66,7 +68,8 @@ def exact(
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     result = runtime(
         chosen.landscape, chosen.algorithm, method=method.value,
-        field="float" if floats else "exact", merge=not unmerged, outside_h=outside_h,
+        field="float" if floats else "exact", moments=moments, merge=not unmerged,
+        outside_h=outside_h,
         max_states=max_states, progress=terminal_progress,
     )
     print(json.dumps(result.to_dict()) if as_json else _text(result))
@@ -99,6 +102,12 @@ def _text(result: RuntimeResult) -> str:
         rows.append([f"E[{name}]", mean.decimal, shorten(mean.rational or "(float)")])
     for name, _, variance in named:
         rows.append([f"Var[{name}]", variance.decimal, shorten(variance.rational or "(float)")])
+    names = [name for name, _, _ in named]
+    higher = [result.higher, *result.phase_higher][: len(named)]
+    for k in range(len(result.higher)):
+        for name, central in zip(names, higher, strict=True):
+            rows.append([f"mu{k + 3}[{name}]", central[k].decimal,
+                         shorten(central[k].rational or "(float)")])
     body = table(["quantity", "decimal", "fraction"], rows)
     merged = ", equivalent patterns merged" if result.merged and result.method == "joint" else ""
     ratio = float(result.total) / float(result.coupon_collector)

@@ -191,3 +191,17 @@ def test_help_pages_have_an_example(
     out, err = capsys.readouterr()
     assert "Example: markov-lrsao exact --n 9 --ell 2" in out
     assert err == ""
+
+
+def test_higher_moments() -> None:
+    result = run(*NINE, "--moments", "4", "--json")
+    answer = json.loads(result.stdout)
+    crossing = json.loads(run(*NINE, "--moments", "4", "--json", "--method", "crossing").stdout)
+    for a, b in ((answer, crossing), *((answer[f"phase{k}"], crossing[f"phase{k}"])
+                                       for k in (1, 2, 3))):
+        for name in ("third_central_moment", "fourth_central_moment"):
+            assert a[name]["rational"] is not None
+            assert b[name]["exact"] is False
+            assert float(b[name]["decimal"]) == pytest.approx(float(a[name]["decimal"]), rel=1e-9)
+    assert "mu4[T3]" in run(*NINE, "--moments", "4").stdout
+    assert run(*NINE, "--moments", "5").returncode == 2
