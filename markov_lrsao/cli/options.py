@@ -45,7 +45,7 @@ OutsideHOption = Annotated[
     bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 LandscapeOption = Annotated[
-    str, typer.Option("--landscape", help="jump, onemax, or a JSON file with arrays.")]
+    str, typer.Option("--landscape", help="jump, jump-open, onemax, or a JSON file.")]
 
 
 Number = TypeVar("Number", int, float)

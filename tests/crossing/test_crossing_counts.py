@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -15,6 +16,7 @@ from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.automata import derive_automata
 from markov_lrsao.crossing import decompose
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
+from markov_lrsao.joint import enumerate_joint
 from markov_lrsao.landscape import JUMP
 from markov_lrsao.rationals import fraction, harmonic_difference
 
@@ -193,4 +195,11 @@ def test_too_large_n_is_refused() -> None:
 def test_row_automata_are_shared_with_the_joint_chain() -> None:
     law = StepLaw.of(Landscape.jump(12, 2), paper(12))
     automata = derive_automata(law)
-    assert decompose(law, automata).automata.law is law
+    used = decompose(law, automata).automata
+    merged = enumerate_joint(law, automata=automata).automata
+    assert (used.patterns, used.following) == (merged.patterns, merged.following)
+    # Not a copy: a changed transition of the automata changes the answer.
+    kind = int(law.kind[6])
+    key = next(k for k, to in automata.following.items() if k[0] == kind and to != k[2])
+    changed = replace(automata, following=automata.following | {key: key[2]})
+    assert decompose(law, changed).automata.following != used.following
