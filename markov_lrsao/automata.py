@@ -114,6 +114,10 @@ class _Edge:
     neighbours: tuple[int, ...] | None  # row classes that M ranges over; None: the row itself
     target: Node
 
+    def __hash__(self) -> int:
+        # Without the gain: the hash of an fmpq is slow.
+        return hash((self.source, self.action, self.neighbours, self.target))
+
 
 @dataclass
 class _Derivation:
@@ -298,8 +302,12 @@ class _Derivation:
 
 
 @implements("Lemma 2", "Lemma 3", "Lemma 4", "Lemma 6", "Lemma 8", "Lemma 12")
-def derive_automata(law: StepLaw) -> RowAutomata:
+def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     """Derive the row automata of a step law by the fixed point above.
+
+    Parameters
+    ----------
+    last : they hold until this position is first hit; default the optimum
 
     >>> from markov_lrsao.algorithm import Algorithm
     >>> from markov_lrsao.landscape import Landscape
@@ -309,7 +317,7 @@ def derive_automata(law: StepLaw) -> RowAutomata:
     >>> [automata.label(1, k) for k in range(len(automata.patterns[1]))]
     ['0=L=J=R', 'J>0=L=R', '0=L=J>R', 'J>0=L>R']
     """
-    derivation = _Derivation(law, Regions.of(law))
+    derivation = _Derivation(law, Regions.of(law, last))
     for rounds in range(1, _LARGEST_NUMBER_OF_ROUNDS + 1):
         derivation.explore()
         least = derivation.least_boxes()

@@ -23,7 +23,8 @@ from markov_lrsao.errors import CrossingError
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.structure import components
 
-__all__ = ["Block", "Corridor", "Exit", "State", "Weight", "corridor_end", "explore_block",
+__all__ = ["Block", "Corridor", "Exit", "State", "Weight", "component_order", "corridor_end",
+           "explore_block",
            "is_explored", "moves"]
 
 _LARGEST_BLOCK = 20_000
@@ -162,7 +163,7 @@ def explore_block(
     ordered = [edges[i] for i in range(len(index))]
     return Block(
         automata, first, last, rows, tuple(index), tuple(ordered), law.denominator,
-        tuple(_order(ordered)), tuple(range(len(starts))),
+        component_order(ordered), tuple(range(len(starts))),
     )
 
 
@@ -219,16 +220,19 @@ def corridor_end(
     return end
 
 
-def _order(edges: Sequence[Sequence[tuple[int | Exit, Weight]]]) -> list[tuple[int, ...]]:
+def component_order(
+    edges: Sequence[Sequence[tuple[int | Exit, Weight]]],
+) -> tuple[tuple[int, ...], ...]:
+    """Return the strongly connected components of the states, successors first."""
     indptr: list[int] = [0]
     indices: list[int] = []
     for row in edges:
         indices.extend(t for t, _ in row if isinstance(t, int))
         indptr.append(len(indices))
     order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
-    return [
+    return tuple(
         tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
         for c in range(len(order))
-    ]
+    )
 
 

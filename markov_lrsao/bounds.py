@@ -41,6 +41,10 @@ class Term:
     constant: fmpq
     weights: tuple[tuple[int, fmpq], ...] = ()
 
+    def __hash__(self) -> int:
+        # Without the rationals, whose hash is slow: few terms differ in them alone.
+        return hash((self.target, *(j for j, _ in self.weights)))
+
 
 def least_bounds(
     size: int, terms: Sequence[Term], copies: Sequence[tuple[int, int]]
@@ -128,11 +132,14 @@ def _evaluate(policy: Sequence[Term | None], values: list[fmpq | None]) -> None:
     order = components(indptr, np.array(targets, dtype=np.int64))
     for c in range(len(order)):
         members = order.members[order.start[c] : order.start[c + 1]].tolist()
+        if policy[members[0]] is None:
+            continue
+        if len(members) == 1:  # most are: no matrix is needed
+            values[members[0]] = _alone(members[0], policy[members[0]], values)
+            continue
         local = {i: k for k, i in enumerate(members)}
         matrix = fmpq_mat(len(members), len(members))
         constants = fmpq_mat(len(members), 1)
-        if policy[members[0]] is None:
-            continue
         for i, k in local.items():
             term = policy[i]
             assert term is not None
@@ -149,6 +156,20 @@ def _evaluate(policy: Sequence[Term | None], values: list[fmpq | None]) -> None:
         solution = matrix.solve(constants)
         for i, k in local.items():
             values[i] = solution[k, 0]
+
+
+def _alone(i: int, term: Term | None, values: Sequence[fmpq | None]) -> fmpq:
+    """Solve u_i = term, where no other unknown depends on u_i."""
+    assert term is not None
+    total, own = term.constant, fmpq(1)
+    for j, weight in term.weights:
+        if j == i:
+            own -= weight
+            continue
+        known = values[j]
+        assert known is not None
+        total += weight * known
+    return total / own
 
 
 def _attained(options: Sequence[Sequence[Term]], values: Sequence[fmpq | None]) -> list[bool]:

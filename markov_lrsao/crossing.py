@@ -40,8 +40,9 @@ raise `CrossingError` with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +52,11 @@ from markov_lrsao.errors import CrossingError
 from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns
 
-__all__ = ["Decomposition", "Site", "decompose", "exit_marks", "tail_patterns"]
+if TYPE_CHECKING:
+    from markov_lrsao.refinement import Refined
+
+__all__ = ["Decomposition", "Site", "cut_of", "decompose", "exit_marks", "find_sites",
+           "regions_below", "tail_patterns", "tail_rows"]
 
 _LARGEST_COUNT = 40
 """More values of D than this, and the method is not worth it: the joint chain may be."""
@@ -87,8 +92,11 @@ class Decomposition:
         block reaches up to the cut
     top_counts : largest D of the top region
     bottom : positions 0.. of the bottom block
-    tail : the top block after the cut; None when the cut is the optimum
+    tail : the top block after the cut; None when the cut is the optimum, or when choices
+        take its place
+    tail_start : (upward exit of the bottom, mark of the top region) -> state of the tail
     phase : phase (from 0) that all steps at sites and in the top region belong to
+    choices : the walk after the cut where not all comparisons are decided; else None
     """
 
     law: StepLaw
@@ -99,12 +107,15 @@ class Decomposition:
     sites: tuple[Site, ...]
     bottom: Block
     tail: Block | None
+    tail_start: Mapping[tuple[Exit, int], int]
     phase: int
+    choices: Refined | None = None
 
     @property
     def states(self) -> int:
         """Number of states handled: of the blocks, and classes times positions of the sites."""
-        blocks = [self.bottom, *(b for b in (self.top_region, self.tail) if b is not None)]
+        blocks: list[Block | Refined] = [self.bottom]
+        blocks += [b for b in (self.top_region, self.tail, self.choices) if b is not None]
         return sum(len(b.states) for b in blocks) + sum(
             len(site.steps) * (site.high - site.low + 1) for site in self.sites
         )
@@ -119,10 +130,10 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
         The method does not apply; the message says why.
     """
     merged, _ = merge_patterns(automata if automata is not None else derive_automata(law))
-    cut = _cut(law)
+    cut = cut_of(law)
     milestones = law.landscape.milestones
-    regions = _regions(law, cut)
-    sites, counts, top, bottom_last = _sites(merged, cut, regions, milestones)
+    regions = regions_below(law, cut)
+    sites, counts, top, bottom_last = find_sites(merged, cut, regions, milestones)
     before_cut = [m for m in milestones if m < cut]
     if before_cut and before_cut[-1] > bottom_last:
         raise CrossingError(
@@ -133,12 +144,15 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
     start = State(0, 0, (0,) * len(rows))
     bottom = explore_block(merged, 0, bottom_last, [start], milestones,
                            reenter=UP if top is not None else None)
-    phase = len(before_cut)
-    tail = _tail(merged, cut, top, bottom, regions, milestones) if cut < law.optimum else None
-    return Decomposition(law, merged, cut, top, counts, sites, bottom, tail, phase)
+    tail: Block | None = None
+    starts: dict[tuple[Exit, int], int] = {}
+    if cut < law.optimum:
+        tail, starts = _tail(merged, cut, top, bottom, regions, milestones)
+    return Decomposition(law, merged, cut, top, counts, sites, bottom, tail, starts,
+                         len(before_cut))
 
 
-def _cut(law: StepLaw) -> int:
+def cut_of(law: StepLaw) -> int:
     """Return the first position whose row occurred in an earlier region, or the optimum."""
     row = law.row[: law.optimum + 1]
     begins = np.flatnonzero(np.diff(row, prepend=-1))
@@ -147,7 +161,7 @@ def _cut(law: StepLaw) -> int:
     return int(begins[again[0] + 1]) if again.size else law.optimum
 
 
-def _regions(law: StepLaw, cut: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def regions_below(law: StepLaw, cut: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the first positions of the regions below the cut."""
     return np.flatnonzero(np.diff(law.row[:cut], prepend=-1)).astype(np.int64)
 
@@ -235,7 +249,7 @@ def _reaches(
     return False
 
 
-def _sites(
+def find_sites(
     automata: RowAutomata, cut: int, regions: np.ndarray[tuple[int], np.dtype[np.int64]],
     milestones: Sequence[int],
 ) -> tuple[tuple[Site, ...], int, Block | None, int]:
@@ -272,28 +286,33 @@ def _sites(
     return tuple(sites), counts, top, p
 
 
+def tail_rows(law: StepLaw, below: int) -> tuple[int, ...]:
+    """Return the rows met from position `below` up to the optimum."""
+    return tuple(dict.fromkeys(law.row[below : law.optimum].tolist()))
+
+
 def _tail(
     automata: RowAutomata, cut: int, top: Block | None, bottom: Block,
     regions: np.ndarray[tuple[int], np.dtype[np.int64]], milestones: Sequence[int],
-) -> Block:
+) -> tuple[Block, dict[tuple[Exit, int], int]]:
     """Explore the walk after the cut, on the rows of its region and of the one below."""
     law = automata.law
     below = int(regions[-1]) if top is not None else 0
-    rows = tuple(dict.fromkeys(law.row[below : law.optimum].tolist()))
+    rows = tail_rows(law, below)
     phase = sum(m <= cut for m in milestones)
-    starts: dict[State, None] = {}
-    for exit_ in bottom.exits():
-        if exit_.direction != UP:
-            continue
-        for mark in exit_marks(top):
-            starts[State(cut, phase, tail_patterns(rows, law, bottom, exit_, mark, below))] = None
-    tail = explore_block(automata, below, law.optimum, list(starts), milestones, rows=rows)
+    starts = {
+        (x, mark): State(cut, phase, tail_patterns(rows, law, bottom, x, mark, below))
+        for x in bottom.exits() if x.direction == UP for mark in exit_marks(top)
+    }
+    tail = explore_block(automata, below, law.optimum, list(dict.fromkeys(starts.values())),
+                         milestones, rows=rows)
     if any(exit_.direction == DOWN for exit_ in tail.exits()):
         raise CrossingError(
             f"after position {cut} is hit, the walk can fall below position {below} again, to "
             f"rows whose patterns crossing counts do not know; use --method joint"
         )
-    return tail
+    number = {state: i for i, state in enumerate(tail.states)}
+    return tail, {key: number[state] for key, state in starts.items()}
 
 
 def exit_marks(top: Block | None) -> list[int]:

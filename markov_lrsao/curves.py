@@ -12,6 +12,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from math import isqrt
 
+from flint import fmpq
+
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.landscape import JUMP
@@ -122,7 +124,7 @@ def reference_csv(instances: Sequence[tuple[int, int]], progress: Progress = no_
             values = [r.total, *r.phases, r.variance]
             row: list[str] = [str(n), str(ell)]
             for quantity in values:
-                assert not isinstance(quantity.value, float)
+                assert isinstance(quantity.value, fmpq)
                 row += [rational_text(quantity.value), decimal_text(quantity.value)]
             writer.writerow(row)
             bar.advance()

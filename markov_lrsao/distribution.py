@@ -22,25 +22,36 @@ forming an array of length N. Three errors remain, all bounded:
   the longest path through the computation (a hundred per position); plus the effect of the
   points themselves being rounded, at most 4 u E[T] sum_j |weight_j| because |G'| <= E[T] on
   the unit disc. The weights are |weight_j| <= 1/j.
+
+Where not all comparisons are decided, one way of resolving them is evaluated, and the
+probability of ever meeting an open one is added to the error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.crossing import Decomposition, decompose
-from markov_lrsao.errors import CrossingError, ParameterError, SolverError, StateSpaceTooLargeError
+from markov_lrsao.crossing import Decomposition
+from markov_lrsao.enclosure import decomposition_of, undecided_probability
+from markov_lrsao.errors import (
+    CrossingError,
+    ParameterError,
+    SolverError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
 from markov_lrsao.generating import Evaluation, GeneratingFunction
 from markov_lrsao.joint import enumerate_joint
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.rationals import to_float
 from markov_lrsao.runtime import check_hypothesis, check_size
 
 __all__ = ["Distribution", "Inversion", "Powers", "distribution"]
@@ -186,15 +197,25 @@ def distribution(
     rows = int(law.row[: law.optimum].max()) + 1
     small = rows <= _MOST_POWERS_ROWS and law.n <= _MOST_POWERS_N
     if method == "powers" or (method == "auto" and small):
-        return _powers(law, phase, progress)
+        try:
+            return _powers(law, phase, progress)
+        except UndecidedComparisonError:
+            if method == "powers":
+                raise
     try:
-        decomposition = decompose(law)
+        decomposition = decomposition_of(law, progress)
     except CrossingError:
         if method == "inversion":
             raise
         return _powers(law, phase, progress)
     phases = [phase is None or k + 1 == phase for k in range(count)]
-    return _inversion(decomposition, phases, progress)
+    if decomposition.choices is None:
+        return _inversion(decomposition, phases, progress)
+    # Any way of resolving open comparisons has the true law up to the first one that is met.
+    met = to_float(undecided_probability(decomposition))
+    resolved = replace(decomposition, tail=decomposition.choices.block(), choices=None)
+    found = _inversion(resolved, phases, progress)
+    return replace(found, error=found.error + met)
 
 
 def _powers(law: StepLaw, phase: int | None, progress: Progress) -> Powers:

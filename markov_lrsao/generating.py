@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq
 
 from markov_lrsao.blocks import Block, Corridor, Exit, State
-from markov_lrsao.crossing import Decomposition, Site, exit_marks, tail_patterns
+from markov_lrsao.crossing import Decomposition, Site, exit_marks
 from markov_lrsao.exits import count_exits, first_exit, site_events
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
@@ -233,7 +233,7 @@ class GeneratingFunction:
 
     def __call__(self, phases: Sequence[bool]) -> Element:
         """Return E[z^T], T the number of steps in the marked phases."""
-        return self._combine(phases, self._after_cut(phases))
+        return self.combine(phases, self._after_cut(phases))
 
     def probability_of_ends(self, chosen: set[tuple[Exit, int]]) -> Any:
         """Return the probability that the cut is hit with one of the (bottom exit, mark)."""
@@ -245,9 +245,9 @@ class GeneratingFunction:
             for m in exit_marks(self.decomposition.top_region)
         }
         count = len(self.decomposition.law.landscape.milestones)
-        return self._combine([False] * count, ends)[0]
+        return self.combine([False] * count, ends)[0]
 
-    def _combine(
+    def combine(
         self, phases: Sequence[bool], ends: Mapping[tuple[Exit, int], Element]
     ) -> Element:
         """Multiply bottom block, sites and top region with what follows the cut."""
@@ -289,15 +289,7 @@ class GeneratingFunction:
         if d.tail is None:
             return {(x, m): e.one for x in exits for m in marks}
         tail = solve_block(e, d.tail, lambda phase: phases[phase])
-        index = {state: i for i, state in enumerate(d.tail.states)}
-        phase = sum(m <= d.cut for m in d.law.landscape.milestones)
-        result = {}
-        for x in exits:
-            for m in marks:
-                patterns = tail_patterns(d.tail.rows, d.law, d.bottom, x, m, d.tail.first)
-                number = index[State(d.cut, phase, patterns)]
-                result[x, m] = _total(list(tail[number].values()))
-        return result
+        return {key: _total(list(tail[i].values())) for key, i in d.tail_start.items()}
 
 
 def _alike(a: Element, b: Element) -> bool:

@@ -64,7 +64,17 @@ class Interval:
         )
 
     def __contains__(self, other: object) -> bool:
-        return isinstance(other, Interval) and self.join(other) == self
+        return (
+            isinstance(other, Interval)
+            and (self.low < other.low or (
+                self.low == other.low and (self.low_attained or not other.low_attained)))
+            and (self.high > other.high or (
+                self.high == other.high and (self.high_attained or not other.high_attained)))
+        )
+
+    def __hash__(self) -> int:
+        # The hash of an fmpq is that of the Fraction it is converted to: slow.
+        return hash((self.low.p, self.low.q, self.high.p, self.high.q))
 
     @property
     def sign(self) -> int:

@@ -13,11 +13,13 @@ unused, one of them used, and the target objective alone.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from flint import fmpq
 
 from markov_lrsao.automata import RowAutomata
+from markov_lrsao.intervals import Interval
 from markov_lrsao.law import DOWN, UP
 
 __all__ = ["merge_patterns", "pattern_classes"]
@@ -64,13 +66,20 @@ def _signature(
     return tuple(result)
 
 
-def merge_patterns(automata: RowAutomata) -> tuple[RowAutomata, list[list[int]]]:
+def merge_patterns(
+    automata: RowAutomata, apart: Collection[int] = ()
+) -> tuple[RowAutomata, list[list[int]]]:
     """Return the automata with equivalent patterns merged, and the class of each pattern.
 
-    A class is represented by its first pattern: its label, bounds and greedy actions. Two
-    members may use different actions; what they share is the law of moves and of classes.
+    A class is represented by its first pattern: its label and greedy actions. Two members may
+    use different actions; what they share is the law of moves and of classes. Its bounds hold
+    for all members, so bounds of the maximum must be taken over all entries.
+    The patterns of row classes in `apart` are not merged.
     """
-    classes = [pattern_classes(automata, c) for c in range(automata.regions.classes)]
+    classes = [
+        list(range(len(automata.patterns[c]))) if c in apart else pattern_classes(automata, c)
+        for c in range(automata.regions.classes)
+    ]
     first = [[numbers.index(i) for i in range(max(numbers) + 1)] for numbers in classes]
     following = {
         (kind, c, classes[c][k], action, direction): classes[c][to]
@@ -82,7 +91,18 @@ def merge_patterns(automata: RowAutomata) -> tuple[RowAutomata, list[list[int]]]
         patterns=tuple(
             tuple(automata.patterns[c][k] for k in kept) for c, kept in enumerate(first)
         ),
-        boxes=tuple(tuple(automata.boxes[c][k] for k in kept) for c, kept in enumerate(first)),
+        boxes=tuple(_joined(automata.boxes[c], classes[c]) for c in range(len(classes))),
         following=following,
     )
     return merged, classes
+
+
+def _joined(
+    boxes: Sequence[tuple[Interval, ...]], classes: Sequence[int]
+) -> tuple[tuple[Interval, ...], ...]:
+    """Return per class the bounds that hold for all its members."""
+    result: dict[int, tuple[Interval, ...]] = {}
+    for box, c in zip(boxes, classes, strict=True):
+        result[c] = box if c not in result else tuple(
+            a.join(b) for a, b in zip(result[c], box, strict=True))
+    return tuple(result[c] for c in range(len(result)))

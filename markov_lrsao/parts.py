@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from markov_lrsao.automata import RowAutomata, derive_automata
 from markov_lrsao.chain import MarkovChain
-from markov_lrsao.crossing import decompose, exit_marks, tail_patterns
+from markov_lrsao.crossing import decompose
 from markov_lrsao.errors import CrossingError, ParameterError
 from markov_lrsao.joint import MAX_STATES, Coding, chain_of, enumerate_codes, enumerate_joint
-from markov_lrsao.law import UP, StepLaw
+from markov_lrsao.law import StepLaw
 from markov_lrsao.lumping import merge_patterns
 from markov_lrsao.progress import Progress, no_progress
 
@@ -94,11 +94,7 @@ def _entries(
         if d is not None and d.tail is not None and d.cut == begin:
             rows = d.tail.rows
             coding = Coding.of(automata, rows)
-            starts = [
-                tail_patterns(rows, law, d.bottom, exit_, mark, d.tail.first)
-                for exit_ in d.bottom.exits() if exit_.direction == UP
-                for mark in exit_marks(d.top_region)
-            ]
+            starts = [d.tail.states[i].patterns for i in set(d.tail_start.values())]
             return rows, np.unique([
                 begin + sum(int(coding.stride[r]) * k for r, k in zip(rows, s, strict=True))
                 for s in starts

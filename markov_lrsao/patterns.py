@@ -39,13 +39,23 @@ class Pattern:
 
     def relation(self, i: int, j: int) -> int:
         """Return the sign of q_i - q_j, or UNKNOWN."""
-        if i == j:
-            return 0
+        return self._matrix[i][j]
+
+    @cached_property
+    def _matrix(self) -> tuple[tuple[int, ...], ...]:
         k = len(self.signs)
-        if i < j:
-            return self.order[i * k - i * (i + 1) // 2 + j - i - 1]
-        mirrored = self.relation(j, i)
-        return mirrored if mirrored == UNKNOWN else -mirrored
+        matrix = [[0] * k for _ in range(k)]
+        for (i, j), relation in zip(combinations(range(k), 2), self.order, strict=True):
+            matrix[i][j] = relation
+            matrix[j][i] = relation if relation == UNKNOWN else -relation
+        return tuple(map(tuple, matrix))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.signs, self.order))
 
     @cached_property
     def maximal(self) -> tuple[int, ...]:

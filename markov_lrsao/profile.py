@@ -18,8 +18,9 @@ from flint import fmpq, fmpq_mat
 
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.blocks import Block, Corridor, Exit, State
-from markov_lrsao.crossing import Decomposition, decompose, exit_marks, tail_patterns
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.crossing import Decomposition
+from markov_lrsao.enclosure import decomposition_of
+from markov_lrsao.errors import ParameterError, UndecidedComparisonError
 from markov_lrsao.generating import Evaluation, site_matrices
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import UP, StepLaw
@@ -67,7 +68,12 @@ def profile(
     """
     check_size(landscape)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)
-    d = decompose(StepLaw.of(landscape, algorithm))
+    d = decomposition_of(StepLaw.of(landscape, algorithm))
+    if d.choices is not None:
+        raise UndecidedComparisonError(
+            "not all comparisons are decided by values here, so the profile is not known exactly; "
+            "`markov-lrsao exact` encloses E[T] and its phases"
+        )
     exact = landscape.n <= EXACT_PROFILE_LIMIT if exact is None else exact
     if d.top_region is None:
         raise ParameterError(
@@ -251,14 +257,9 @@ def _ends(d: Decomposition, counter: _Counter) -> None:
     from markov_lrsao.generating import GeneratingFunction
 
     function = GeneratingFunction(d, Evaluation(exact=counter.exact, order=0))
-    phase = sum(m <= d.cut for m in d.law.landscape.milestones)
-    index = {state: i for i, state in enumerate(d.tail.states)}
-    exits = [e for e in d.bottom.exits() if e.direction == UP]
     starts: dict[int, list[tuple[Exit, int]]] = {}
-    for exit_ in exits:
-        for mark in exit_marks(d.top_region):
-            patterns = tail_patterns(d.tail.rows, d.law, d.bottom, exit_, mark, d.tail.first)
-            starts.setdefault(index[State(d.cut, phase, patterns)], []).append((exit_, mark))
+    for key, i in d.tail_start.items():
+        starts.setdefault(i, []).append(key)
     for i, pairs in starts.items():
         weight = function.probability_of_ends(set(pairs))
         flow = _flow(d.tail, {i: fmpq(1)}, back=False)

@@ -123,13 +123,17 @@ def rational_text(value: fmpq) -> str:
     return str(value)
 
 
-def decimal_text(value: fmpq, digits: int = 20) -> str:
+def decimal_text(value: fmpq, digits: int = 20, *, towards: int = 0) -> str:
     """Return `value` correctly rounded (half to even) to `digits` significant digits.
+
+    With `towards` -1 or 1 it is rounded down or up instead: the ends of an enclosure.
 
     >>> decimal_text(rational("1/3"), 17), decimal_text(rational(1500), 17)
     ('0.33333333333333333', '1500.0000000000000')
     >>> decimal_text(rational("-1/700000000"), 5), decimal_text(rational("1e30"), 5)
     ('-1.4286e-9', '1.0000e+30')
+    >>> decimal_text(rational("2/3"), 3, towards=-1), decimal_text(rational("2/3"), 3, towards=1)
+    ('0.666', '0.667')
     """
     if value == 0:
         return "0." + "0" * (digits - 1)
@@ -143,7 +147,11 @@ def decimal_text(value: fmpq, digits: int = 20) -> str:
         exponent -= 1
     scaled = magnitude * ten ** (digits - 1 - exponent)
     rounded, rest = divmod(scaled.p, scaled.q)
-    if 2 * rest > scaled.q or (2 * rest == scaled.q and rounded % 2 == 1):
+    if towards:
+        away = rest != 0 and (towards > 0) == (value > 0)
+    else:
+        away = 2 * rest > scaled.q or (2 * rest == scaled.q and rounded % 2 == 1)
+    if away:
         rounded += 1
     text = str(rounded)
     if len(text) > digits:

@@ -1,55 +1,126 @@
 """Results: frozen records that know how to write themselves for machines.
 
-A `Quantity` is either an exact rational, or a float with the reason why it is one. JSON
-carries exact values as "p/q" text beside a decimal of 20 digits; a float is marked
-``"exact": false``.
+A `Quantity` is an exact rational, a rigorous enclosure, or a float. JSON carries exact values
+as "p/q" text beside a decimal of 20 digits; an enclosure has ``lower`` and ``upper`` instead,
+decimals rounded outwards, and is marked ``"exact": false`` like a float.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, inf, isfinite, isinf
 from typing import Any
 
 from flint import fmpq
 
+from markov_lrsao.errors import VerificationError
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.rationals import decimal_text, harmonic_difference, rational_text, to_float
 
-__all__ = ["Quantity", "RuntimeResult"]
+__all__ = ["Quantity", "RuntimeResult", "Trap"]
 
 _EXACT_HARMONIC_LIMIT = 20_000
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number: exact (a rational) or approximate (a float)."""
+    """One number: exact (a rational), enclosed (two rationals), or approximate (a float).
 
-    value: fmpq | float
+    Attributes
+    ----------
+    value : the number itself; None where only an enclosure is known; infinity is a float
+    lower, upper : the ends of a rigorous enclosure; an upper end None means that no finite one
+        is known
+    """
+
+    value: fmpq | float | None
+    lower: fmpq | None = None
+    upper: fmpq | None = None
+
+    @classmethod
+    def enclosed(cls, lower: fmpq, upper: fmpq | None) -> Quantity:
+        """Return a number known to lie between two rationals; exact where they are equal."""
+        if upper is not None and lower > upper:
+            raise VerificationError(f"an enclosure is empty: {lower} > {upper}")
+        return cls(lower) if lower == upper else cls(None, lower, upper)
 
     @property
     def exact(self) -> bool:
         """Whether the number is exact."""
-        return isinstance(self.value, fmpq)
+        return isinstance(self.value, fmpq) or self.infinite
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the number is known to be infinite."""
+        return isinstance(self.value, float) and isinf(self.value)
+
+    @property
+    def width(self) -> fmpq | None:
+        """Width of the enclosure; None where it has no finite upper end."""
+        if self.lower is None:
+            return fmpq(0)
+        return None if self.upper is None else self.upper - self.lower
 
     def __float__(self) -> float:
-        return to_float(self.value) if isinstance(self.value, fmpq) else self.value
+        """Return the number, or the middle of its enclosure."""
+        if self.value is not None:
+            return to_float(self.value) if isinstance(self.value, fmpq) else self.value
+        assert self.lower is not None
+        return inf if self.upper is None else to_float((self.lower + self.upper) / 2)
 
     @property
     def decimal(self) -> str:
         """Twenty significant digits of an exact value, the shortest text of a float."""
+        if self.value is None:
+            return f"{float(self):.17g}"
         return decimal_text(self.value) if isinstance(self.value, fmpq) else f"{self.value:.17g}"
 
     @property
+    def ends(self) -> tuple[str, str] | None:
+        """The ends of an enclosure as decimals rounded outwards, or None."""
+        if self.lower is None:
+            return None
+        upper = "inf" if self.upper is None else decimal_text(self.upper, towards=1)
+        return decimal_text(self.lower, towards=-1), upper
+
+    @property
     def rational(self) -> str | None:
-        """The text "p/q", or None for a float."""
+        """The text "p/q", or None where the number is not an exact rational."""
         return rational_text(self.value) if isinstance(self.value, fmpq) else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
+        if self.infinite:
+            return {"rational": None, "decimal": "inf", "infinite": True, "exact": True}
         if self.exact:
             return {"rational": self.rational, "decimal": self.decimal}
+        if (ends := self.ends) is not None:
+            return {"lower": ends[0], "upper": ends[1], "exact": False}
         return {"rational": None, "decimal": self.decimal, "exact": False}
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A set of states that is entered with positive probability and never left.
+
+    Attributes
+    ----------
+    state : one of them, in words
+    lower, upper : bounds of the probability of entering the set; equal where it is exact
+    """
+
+    state: str
+    lower: fmpq
+    upper: fmpq
+
+    @property
+    def probability(self) -> Quantity:
+        """The probability of getting stuck."""
+        return Quantity.enclosed(self.lower, self.upper)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"state": self.state, "probability": self.probability.to_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +134,9 @@ class RuntimeResult:
         do not add up
     higher, phase_higher : third and fourth central moments, if asked for
     optimum : position of the optimum, for the coupon collector's bound
+    undecided : where the answer is an enclosure, a bound of the probability that a run ever
+        meets a comparison that is not decided
+    trap : where a run can get stuck for ever, if it can
     method : "joint" or "crossing"
     states : number of states solved
     merged : whether equivalent patterns were merged
@@ -86,6 +160,17 @@ class RuntimeResult:
     higher: tuple[Quantity, ...] = ()
     phase_higher: tuple[tuple[Quantity, ...], ...] = ()
     optimum: int | None = None
+    undecided: Quantity | None = None
+    trap: Trap | None = None
+
+    @property
+    def kind(self) -> str:
+        """What the answer is: "exact", "float", "enclosure" or "infinite"."""
+        if self.total.infinite:
+            return "infinite"
+        if self.total.lower is not None:
+            return "enclosure"
+        return "exact" if self.exact else "float"
 
     @property
     def coupon_collector(self) -> Quantity:
@@ -116,6 +201,7 @@ class RuntimeResult:
             "r": rational_text(parameters.r) if parameters else None,
             "hypothesis_h": self.hypothesis_h,
             "method": self.method,
+            "kind": self.kind,
             "exact": self.exact,
             "merged": self.merged,
             "states": self.states,
@@ -129,9 +215,18 @@ class RuntimeResult:
             if self.phase_higher:
                 result[f"phase{k}"] |= _named(self.phase_higher[k - 1])
         result["variance"] = self.variance.to_dict()
+        if self.undecided is not None:
+            result["undecided_probability"] = self.undecided.to_dict()
+            width = self.total.width
+            result["relative_width"] = (
+                to_float(width / self.total.lower)
+                if width is not None and self.total.lower else None)
+        if self.trap is not None:
+            result["trap"] = self.trap.to_dict()
         bound = self.coupon_collector
+        ratio = float(self.total) / float(bound)
         return result | _named(self.higher) | {
-            "coupon_collector": bound.to_dict() | {"ratio": float(self.total) / float(bound)},
+            "coupon_collector": bound.to_dict() | {"ratio": ratio if isfinite(ratio) else None},
         }
 
 

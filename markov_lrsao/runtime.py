@@ -12,14 +12,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.crossing import Decomposition, decompose
-from markov_lrsao.errors import CrossingError, ParameterError, StateSpaceTooLargeError
+from markov_lrsao.errors import (
+    CrossingError,
+    NotAbsorbingError,
+    ParameterError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
 from markov_lrsao.generating import Evaluation, GeneratingFunction
 from markov_lrsao.hitting import phase_moments
 from markov_lrsao.joint import enumerate_joint
@@ -27,9 +32,11 @@ from markov_lrsao.landscape import LARGEST_N, Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.rationals import RationalLike, rational
 from markov_lrsao.results import Quantity, RuntimeResult
 from markov_lrsao.series import Element
 from markov_lrsao.solvers import Field
+from markov_lrsao.undecided import Answer, answer
 
 __all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hypothesis",
            "runtime"]
@@ -59,18 +66,9 @@ def check_hypothesis(
     if not h.holds and not outside_h:
         raise ParameterError(
             f"r = {algorithm.parameters.r} is outside hypothesis (H): {h.describe()}; "
-            f"--outside-h computes anyway where the patterns still decide"
+            f"--outside-h computes anyway"
         )
     return h.holds
-
-
-@dataclass(frozen=True)
-class _Moments:
-    """Per quantity (T, then the phases) the mean and central moments; and how it was done."""
-
-    values: list[list[fmpq | float]]
-    method: str
-    states: int
 
 
 def runtime(
@@ -83,9 +81,13 @@ def runtime(
     merge: bool = True,
     outside_h: bool = False,
     max_states: int | None = None,
+    tolerance: RationalLike | None = None,
     progress: Progress = no_progress,
 ) -> RuntimeResult:
     """Return E[T], its phases and variances.
+
+    Where patterns do not decide a comparison, values are followed; what even they leave open
+    makes the result an enclosure. Where a run can get stuck, E[T] is infinite.
 
     Parameters
     ----------
@@ -96,11 +98,11 @@ def runtime(
     merge : merge equivalent patterns first (joint only)
     outside_h : compute although (H) does not hold
     max_states : refuse larger joint chains
+    tolerance : relative width of an enclosure at which refinement stops
 
     Raises
     ------
-    ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError,
-    NotAbsorbingError
+    ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError
     """
     begun = time.perf_counter()
     for name, given, known in (("method", method, ("auto", "joint", "crossing")),
@@ -112,15 +114,16 @@ def runtime(
     check_size(landscape)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
-    if method == "joint":
-        found = _joint(law, field, moments, merge, max_states, progress)
-    elif method == "crossing":
-        found = _crossing(decompose(law), field, moments)
-    else:
-        found = _auto(law, field, moments, merge, max_states, progress)
-
-    values = [[Quantity(v) for v in quantity] for quantity in found.values]
-    total, *phases = values
+    try:
+        if method == "joint":
+            found = _joint(law, field, moments, merge, max_states, progress)
+        elif method == "crossing":
+            found = _crossing(decompose(law), field, moments)
+        else:
+            found = _auto(law, field, moments, merge, max_states, progress)
+    except (UndecidedComparisonError, NotAbsorbingError):
+        found = _answer(law, method, field, moments, max_states, tolerance, progress)
+    total, *phases = found.values
     return RuntimeResult(
         landscape=landscape.name, algorithm=algorithm.name, n=landscape.n, ell=landscape.ell,
         parameters=algorithm.parameters, hypothesis_h=holds, method=found.method,
@@ -129,8 +132,29 @@ def runtime(
         total=total[0], phases=tuple(p[0] for p in phases),
         variance=total[1], phase_variances=tuple(p[1] for p in phases),
         higher=tuple(total[2:]), phase_higher=tuple(tuple(p[2:]) for p in phases),
-        optimum=landscape.optimum,
+        optimum=landscape.optimum, trap=found.trap,
+        undecided=(None if found.undecided is None
+                   else Quantity.enclosed(fmpq(0), found.undecided)),
     )
+
+
+def _answer(
+    law: StepLaw, method: Method, field: Field, moments: int, max_states: int | None,
+    tolerance: RationalLike | None, progress: Progress,
+) -> Answer:
+    """Follow values where patterns do not decide, or find where runs get stuck."""
+    width = None if tolerance is None else rational(tolerance, "tolerance")
+    if width is not None and width <= 0:
+        raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
+    found = answer(law, method=method, field=field, moments=moments, tolerance=width,
+                   max_states=max_states, progress=progress)
+    if found.decomposition is None:
+        return found
+    try:
+        return _crossing(found.decomposition, field, moments)
+    except NotAbsorbingError:  # the joint chain with values shows the trap
+        return answer(law, method="joint", field=field, moments=moments, tolerance=width,
+                      max_states=max_states, progress=progress)
 
 
 def check_size(landscape: Landscape) -> None:
@@ -145,7 +169,7 @@ def check_size(landscape: Landscape) -> None:
 def _auto(
     law: StepLaw, field: Field, moments: int, merge: bool, max_states: int | None,
     progress: Progress,
-) -> _Moments:
+) -> Answer:
     rows = int(law.row[: law.optimum].max()) + 1
     small = rows <= _MOST_JOINT_ROWS and law.n <= _MOST_JOINT_N
     if small or not merge:
@@ -159,7 +183,7 @@ def _auto(
 def _joint(
     law: StepLaw, field: Field, moments: int, merge: bool, max_states: int | None,
     progress: Progress,
-) -> _Moments:
+) -> Answer:
     chain = enumerate_joint(
         law, merge=merge, max_states=max_states, field=field, progress=progress
     ).chain
@@ -170,10 +194,10 @@ def _joint(
         for begin, end in zip([None, *ends[:-1]], ends, strict=True)
     ]
     values = [_plain(q) for q in (total, *phases)]
-    return _Moments(values, "joint", chain.size)
+    return Answer(_quantities(values), "joint", chain.size)
 
 
-def _crossing(decomposition: Decomposition, field: Field, moments: int) -> _Moments:
+def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answer:
     law = decomposition.law
     count = len(law.landscape.milestones)
     chosen: list[Sequence[bool]] = [[True] * count]
@@ -186,7 +210,11 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> _Mome
         floats = GeneratingFunction(decomposition, Evaluation(exact=False, order=moments))
         for value, phases in zip(values, chosen, strict=True):
             value.extend(_plain(central_from_factorial(floats(phases))[order:]))
-    return _Moments(values, "crossing", decomposition.states)
+    return Answer(_quantities(values), "crossing", decomposition.states)
+
+
+def _quantities(values: Sequence[Sequence[fmpq | float]]) -> list[list[Quantity]]:
+    return [[Quantity(v) for v in row] for row in values]
 
 
 def _plain(values: Sequence[Any]) -> list[fmpq | float]:

@@ -21,7 +21,7 @@ from markov_lrsao.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from markov_lrsao.results import RuntimeResult
+    from markov_lrsao.results import Quantity, RuntimeResult
 
 __all__ = ["register"]
 
@@ -37,7 +37,9 @@ class Method(StrEnum):
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
-        "exact", epilog="Example: markov-lrsao exact --n 9 --ell 2 --alpha 0.8 --gamma 1/10 --r 7/2"
+        "exact",
+        epilog="Example: markov-lrsao exact --n 9 --ell 2 --alpha 0.8 --gamma 1/10 --r 7/2\n\n"
+               "Example: markov-lrsao exact --n 9 --ell 2 --r 30 --outside-h",
     )(exact)
 
 
@@ -57,22 +59,46 @@ def exact(
     max_states: Annotated[
         int | None, typer.Option("--max-states", help="Refuse joint chains larger than this.")] =
         None,
+    tolerance: Annotated[
+        str | None, typer.Option("--tolerance", help="Relative width at which an enclosure is "
+                                 "narrow enough.", show_default="1/2000")] = None,
+    runs: Annotated[
+        int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
+    ] = 10_000,
     outside_h: OutsideHOption = False,
     landscape: LandscapeOption = "jump",
     as_json: JsonOption = False,
 ) -> None:
-    """Print the exact expected runtime, in total and phase by phase."""
+    """Print the expected runtime, in total and phase by phase.
+
+    It is exact where every comparison of Q-entries is decided, else a rigorous enclosure. Where
+    runs can get stuck it is infinite, and the trap is shown. Where not even an enclosure is
+    found within the limits, the answer is a simulation's, and says so.
+    """
+    from markov_lrsao.cli.tables import show
+    from markov_lrsao.errors import ParameterError, UndecidedComparisonError
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.runtime import runtime
 
+    if runs < 0:
+        raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
     chosen = instance(n, ell, alpha, gamma, r, landscape)
-    result = runtime(
-        chosen.landscape, chosen.algorithm, method=method.value,
-        field="float" if floats else "exact", moments=moments, merge=not unmerged,
-        outside_h=outside_h,
-        max_states=max_states, progress=terminal_progress,
-    )
-    print(json.dumps(result.to_dict()) if as_json else _text(result))
+    try:
+        result = runtime(
+            chosen.landscape, chosen.algorithm, method=method.value,
+            field="float" if floats else "exact", moments=moments, merge=not unmerged,
+            outside_h=outside_h, max_states=max_states, tolerance=tolerance,
+            progress=terminal_progress,
+        )
+    except UndecidedComparisonError as error:
+        if runs == 0:
+            raise
+        from markov_lrsao.cli.estimate import estimate
+
+        found = estimate(chosen, runs, str(error), terminal_progress)
+        print(json.dumps(found.to_dict())) if as_json else show(found.text())
+        return
+    print(json.dumps(result.to_dict())) if as_json else show(_text(result))
 
 
 def _text(result: RuntimeResult) -> str:
@@ -90,28 +116,57 @@ def _text(result: RuntimeResult) -> str:
     if values:
         holds = "(H) holds" if result.hypothesis_h else "(H) does not hold"
         head += f"\n{values}; {holds}"
-    named = [("T", result.total, result.variance)]
+    named = [("T", result.total, result.variance, result.higher)]
     if len(result.phases) > 1:
+        higher = result.phase_higher or ((),) * len(result.phases)
         named += [
-            (f"T{k}", mean, variance)
-            for k, (mean, variance) in enumerate(
-                zip(result.phases, result.phase_variances, strict=True), start=1)
+            (f"T{k}", *of_phase) for k, of_phase in enumerate(
+                zip(result.phases, result.phase_variances, higher, strict=True), start=1)
         ]
-    rows = []
-    for name, mean, _ in named:
-        rows.append([f"E[{name}]", mean.decimal, shorten(mean.rational or "(float)")])
-    for name, _, variance in named:
-        rows.append([f"Var[{name}]", variance.decimal, shorten(variance.rational or "(float)")])
-    names = [name for name, _, _ in named]
-    higher = [result.higher, *result.phase_higher][: len(named)]
+    rows = [[f"E[{name}]", *_cells(mean)] for name, mean, _, _ in named]
+    rows += [[f"Var[{name}]", *_cells(variance)] for name, _, variance, _ in named]
     for k in range(len(result.higher)):
-        for name, central in zip(names, higher, strict=True):
-            rows.append([f"mu{k + 3}[{name}]", central[k].decimal,
-                         shorten(central[k].rational or "(float)")])
-    body = table(["quantity", "decimal", "fraction"], rows)
+        rows += [[f"mu{k + 3}[{name}]", *_cells(central[k])] for name, _, _, central in named]
+    body = table(["quantity", "decimal", "fraction or enclosure"], rows)
+    return f"{head}\n\n{body}\n\n{_foot(result)}"
+
+
+def _cells(quantity: Quantity) -> list[str]:
+    """Return a decimal, and the fraction or the enclosure."""
+    from markov_lrsao.rationals import shorten
+
+    if quantity.infinite:
+        return ["infinite", "-"]
+    if (ends := quantity.ends) is not None:
+        middle = "-" if quantity.upper is None else f"{float(quantity):.6g} (about)"
+        return [middle, f"[{ends[0]}, {ends[1]}]"]
+    return [quantity.decimal, shorten(quantity.rational or "(float)")]
+
+
+def _foot(result: RuntimeResult) -> str:
+    """Return what kind of answer it is, and how it was found."""
+    lines = []
+    if result.undecided is not None and result.undecided.upper is not None:
+        from markov_lrsao.rationals import to_float
+
+        width = result.total.width
+        relative = "" if not width or not result.total.lower else (
+            f" of relative width {to_float(width / result.total.lower):.1e}")
+        kind = "infinite" if result.total.infinite else f"an enclosure{relative}"
+        met = to_float(result.undecided.upper)
+        lines.append(f"E[T] is {kind}; a run meets an undecided comparison with probability "
+                     f"at most {met:.3g}")
+    if result.trap is not None:
+        probability = result.trap.probability
+        ends = probability.ends
+        text = f"in [{ends[0]}, {ends[1]}]" if ends else f"{float(probability):.6g}"
+        lines.append(f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
+                     f"  {result.trap.state}")
+    bound = float(result.coupon_collector)
+    if result.total.value is not None and not result.total.infinite:
+        lines.append(f"E[T] is {float(result.total) / bound:.4g} times the coupon collector's "
+                     f"{bound:.6g}")
     merged = ", equivalent patterns merged" if result.merged and result.method == "joint" else ""
-    ratio = float(result.total) / float(result.coupon_collector)
-    bound = f"E[T] is {ratio:.4g} times the coupon collector's {float(result.coupon_collector):.6g}"
-    foot = (f"{bound}\nmethod: {result.method}{merged}; {result.states:,} states; "
-            f"{result.seconds:.3f} s")
-    return f"{head}\n\n{body}\n\n{foot}"
+    lines.append(f"method: {result.method}{merged}; {result.states:,} states; "
+                 f"{result.seconds:.3f} s")
+    return "\n".join(lines)

@@ -44,11 +44,16 @@ def fractions_of(result: RuntimeResult) -> list[Fraction]:
 @settings(max_examples=7)
 def test_invariants(instance: tuple[Landscape, Algorithm]) -> None:
     landscape, algorithm = instance
-    try:
-        result = runtime(landscape, algorithm, method="joint")
-    except UndecidedComparisonError:
-        return
     n, ell = landscape.n, landscape.ell
+    result = runtime(landscape, algorithm, method="crossing")
+    if result.kind == "enclosure":
+        assert result.total.lower is not None
+        assert result.total.upper is not None
+        assert Fraction(str(result.total.upper)) >= n * harmonic(n)
+        assert 0 < result.total.upper - result.total.lower <= result.total.lower / 1000
+        assert result.undecided is not None
+        assert all(phase.exact for phase in result.phases[:2])
+        return
     total, *phases = fractions_of(result)
     assert total == sum(phases)
     assert result.hypothesis_h is True
@@ -59,14 +64,15 @@ def test_invariants(instance: tuple[Landscape, Algorithm]) -> None:
     # Phase 1 does not depend on the hyper-parameters: formula (A).
     assert phases[0] == Fraction(2, 3 * (2 * n - 1)) + n * (harmonic(n) - harmonic(n - ell - 1))
     assert result.variance.value > 0
-    floats = runtime(landscape, algorithm, method="joint", field="float")
+    if n > 15:
+        return
+    joint = runtime(landscape, algorithm, method="joint")
+    assert (joint.total, joint.phases) == (result.total, result.phases)
+    assert (joint.variance, joint.phase_variances) == (result.variance, result.phase_variances)
+    floats = runtime(landscape, algorithm, method="crossing", field="float")
     for exact, approximate in zip((result.total, *result.phases, result.variance),
                                   (floats.total, *floats.phases, floats.variance), strict=True):
-        assert float(approximate) == pytest.approx(float(exact), rel=1e-12)
-    crossing = runtime(landscape, algorithm, method="crossing")
-    assert (crossing.total, crossing.phases) == (result.total, result.phases)
-    assert (crossing.variance, crossing.phase_variances) == (
-        result.variance, result.phase_variances)
+        assert float(approximate) == pytest.approx(float(exact), rel=1e-11)
 
 
 @given(instances(), st.booleans())
@@ -95,10 +101,7 @@ def test_only_the_patterns_matter(pair: tuple[int, int], alpha: Fraction, place:
     assume(low < high)
     r = low + (high - low) * place
     law = StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.of(alpha, gamma, r)))
-    try:
-        result = runtime(law.landscape, law.algorithm, method="joint")
-    except UndecidedComparisonError:
-        return
+    result = runtime(law.landscape, law.algorithm, method="crossing")
     reference = jump_chain(n, ell).automata
     merged, _ = merge_patterns(derive_automata(law))
     if merged.following == reference.following:

@@ -147,8 +147,10 @@ def test_what_is_never_left_is_an_error() -> None:
         source = [fmpq(1)] + [fmpq(0)] * 3 if field == "exact" else np.eye(4)[0]
         with pytest.raises(NotAbsorbingError, match="never left"):
             forward(pair, ~pair.at_positions([3]), source, field=field)  # type: ignore[arg-type]
-    with pytest.raises(NotAbsorbingError):
-        runtime(Landscape.jump(9, 2), Algorithm.rls(), outside_h=True)
+    stuck = runtime(Landscape.jump(9, 2), Algorithm.rls(), outside_h=True)
+    assert stuck.kind == "infinite"
+    assert stuck.trap is not None
+    assert (stuck.trap.state, stuck.trap.probability.rational) == ("p=0", "1")
 
 
 @st.composite
