@@ -8,7 +8,7 @@ run: .venv/installed
 	$(BIN)/markov-lrsao exact --n 9 --ell 2
 
 test: .venv/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: .venv/installed-test
 	$(BIN)/python -m pytest -m slow

@@ -18,6 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from markov_lrsao.cli.app import app
 
+    if "_MARKOV_LRSAO_COMPLETE" in os.environ:
+        # The shell asks for words. Typer wraps their descriptions at the terminal's width, and
+        # fish would take the second line of a description for another word.
+        os.environ["COLUMNS"] = "10000"
     try:
         code = app(args=list(arguments) if arguments is not None else None,
                    prog_name="markov-lrsao", standalone_mode=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import getdoc
+
 import typer
 from typer.exceptions import TyperException
 
@@ -11,8 +13,11 @@ from markov_lrsao.cli import (
     distribution,
     exact,
     export,
+    figures,
     formula,
+    relax,
     replay,
+    report,
     simulate,
     sites,
     solve,
@@ -29,11 +34,16 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "color": False},
 )
 for module in (exact, states, distribution, sites, formula, curve, export, solve, simulate, sweep,
-               cross_validate, verify, replay):
+               cross_validate, relax, verify, replay, figures, report):
     module.register(app)
+for command in app.registered_commands:
+    # Summaries are wrapped, not cut; examples are neither, so that they can be pasted.
+    command.short_help = " ".join((getdoc(command.callback) or "").partition("\n\n")[0].split())
+    if command.epilog and not command.epilog.startswith("\b"):
+        command.epilog = f"\b\n{command.epilog}"
 
 
 @app.callback()

@@ -53,7 +53,12 @@ def cross_validate(
         cells, runs=runs, seed=seed, level=level, distributions=not means_only,
         algorithm=lambda n: build_algorithm("lrsao", n, alpha, gamma, r),
         kernel=kernel.value, arithmetic=arithmetic.value, progress=terminal_progress)
-    print(json.dumps(agreement.to_dict()) if as_json else _text(agreement))
+    if as_json:
+        print(json.dumps(agreement.to_dict()))
+    else:
+        from markov_lrsao.cli.tables import VERDICT_COLOURS, show
+
+        show(_text(agreement), VERDICT_COLOURS)
     if not agreement.agrees:
         raise typer.Exit(1)
 
@@ -69,9 +74,10 @@ def _text(agreement: Agreement) -> str:
                 "" if test.exact is None else f"{test.exact:,.4f}",
                 "" if test.simulated is None else f"{test.simulated:,.4f}",
                 f"{test.statistic:.2f}", f"{test.p_value:.2g}",
-                "" if test.p_value >= agreement.threshold else "FAILS"])
-    body = table(["n", "l", "runs", "quantity", "test", "exact", "simulated", "statistic", "p", ""],
-                 rows, right=[0, 1, 2, 5, 6, 7, 8])
+                "agrees" if test.p_value >= agreement.threshold else "FAILS"])
+    header = ["n", "l", "runs", "quantity", "test", "exact", "simulated", "statistic", "p",
+              "verdict"]
+    body = table(header, rows, right=[0, 1, 2, 5, 6, 7, 8])
     verdict = (
         "all agree" if agreement.agrees else "DISAGREE: " + "; ".join(
             f"n = {cell.n}, l = {cell.ell}, {test.quantity} (p = {test.p_value:.2g})"

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import JsonOption
 
 __all__ = ["register"]
@@ -23,8 +24,8 @@ def register(app: typer.Typer) -> None:
 
 def curve(
     ell: Annotated[
-        str, typer.Option("--ell", "-l", help="A number, or cbrt, sqrt, half = floor((n-5)/2).")] =
-        "2",
+        str, typer.Option("--ell", "-l", help="A number, or cbrt, sqrt, half = floor((n-5)/2).",
+                          autocompletion=choices("2", "cbrt", "sqrt", "half"))] = "2",
     n: Annotated[str, typer.Option("--n", help="first:last:step, or a comma-separated list.")] =
         "50:1000:50",
     exact: Annotated[bool, typer.Option("--exact", help="Exact fractions (slower).")] = False,
@@ -33,7 +34,7 @@ def curve(
     as_json: JsonOption = False,
 ) -> None:
     """Print E[T], its phases and its ratio to n H_n for a schedule of l (paper's parameters)."""
-    from markov_lrsao.cli.tables import table
+    from markov_lrsao.cli.tables import show, table
     from markov_lrsao.curves import curve as points
     from markov_lrsao.progress import terminal_progress
 
@@ -51,8 +52,8 @@ def curve(
          f"{p.coupon_collector:.8g}", f"{float(p.result.total) / p.coupon_collector:.4f}"]
         for p in chosen
     ]
-    print(table(["n", "l", "E[T]", "E[T1]", "E[T2]", "E[T3]", "sd[T]", "n H_n", "ratio"], rows,
-                right=range(9)))
+    show(table(["n", "l", "E[T]", "E[T1]", "E[T2]", "E[T3]", "sd[T]", "n H_n", "ratio"], rows,
+               right=range(9)))
 
 
 def _sizes(text: str) -> list[int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import (
     AlphaOption,
     EllOption,
@@ -46,7 +47,8 @@ def distribution(
     phase: Annotated[
         int | None, typer.Option("--phase", help="One phase (1, 2, ..) instead of T.")] = None,
     method: Annotated[
-        str, typer.Option("--method", help="auto, powers (small n), inversion (any n).")] = "auto",
+        str, typer.Option("--method", help="auto, powers (small n), inversion (any n).",
+                          autocompletion=choices("auto", "powers", "inversion"))] = "auto",
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the distribution function (png, svg, pdf).")
     ] = None,
@@ -86,7 +88,9 @@ def distribution(
         print(json.dumps(_as_dict(chosen.landscape.n, chosen.landscape.ell, name, law, found,
                                   tails, times)))
     else:
-        print(_text(chosen.landscape.n, chosen.landscape.ell, name, law, found, tails, times))
+        from markov_lrsao.cli.tables import show
+
+        show(_text(chosen.landscape.n, chosen.landscape.ell, name, law, found, tails, times))
         if plot is not None:
             print(f"\nwritten: {plot}")
 

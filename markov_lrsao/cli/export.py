@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import (
     AlphaOption,
     EllOption,
@@ -59,7 +60,8 @@ def export(
     r: ROption = None,
     format: Annotated[Format, typer.Option("--format", help="Format to write.")] = Format.drn,
     part: Annotated[
-        str | None, typer.Option("--part", help="One part only: left, slope or right.")] = None,
+        str | None, typer.Option("--part", help="One part only: left, slope or right.",
+                                 autocompletion=choices("left", "slope", "right"))] = None,
     unmerged: Annotated[
         bool, typer.Option("--unmerged", help="Keep equivalent patterns apart.")] = False,
     values: Annotated[

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from markov_lrsao.cli.completion import landscapes
+
 if TYPE_CHECKING:
     from markov_lrsao.algorithm import Algorithm
     from markov_lrsao.landscape import Landscape
@@ -45,7 +47,8 @@ OutsideHOption = Annotated[
     bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 LandscapeOption = Annotated[
-    str, typer.Option("--landscape", help="jump, jump-open, onemax, or a JSON file.")]
+    str, typer.Option("--landscape", help="jump, jump-open, onemax, or a JSON file.",
+                      autocompletion=landscapes)]
 
 
 Number = TypeVar("Number", int, float)

@@ -16,8 +16,8 @@ __all__ = ["register"]
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
-        "replay", epilog="Example: markov-lrsao verify 'Lemma 5' --save bad && "
-                         "markov-lrsao replay bad/lemma-5.json"
+        "replay", epilog="Example: markov-lrsao verify 'Lemma 5' --save bad\n"
+                         "         markov-lrsao replay bad/lemma-5.json"
     )(replay)
 
 
@@ -26,7 +26,7 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Replay a counterexample: every step with the exact Q-entry it changes."""
-    from markov_lrsao.cli.tables import table
+    from markov_lrsao.cli.tables import show, table
     from markov_lrsao.rationals import rational_text, shorten
     from proofs_check.counterexample import Counterexample
     from proofs_check.runs import replay as play
@@ -60,8 +60,8 @@ def replay(
          str(r.next_position)]
         for r in records
     ]
-    header = ["t", "phase", "position", "largest", "step", "", "reward", "Q before", "Q after",
-              "next"]
-    print(f"counterexample to {bad.statement}\n{at}\n\n"
-          f"{table(header, rows, right=[0, 1, 2, 6, 7, 8, 9])}\n\n"
-          f"expected: {bad.expected}\nobserved: {bad.observed}")
+    header = ["t", "phase", "position", "largest", "step", "outcome", "reward", "Q before",
+              "Q after", "next"]
+    show(f"counterexample to {bad.statement}\n{at}\n\n"
+         f"{table(header, rows, right=[0, 1, 2, 6, 7, 8, 9])}\n\n"
+         f"expected: {bad.expected}\nobserved: {bad.observed}")

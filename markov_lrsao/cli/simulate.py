@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.completion import landscapes
 from markov_lrsao.cli.options import (
     AlphaOption,
     EllOption,
@@ -83,7 +84,8 @@ def simulate(
         "--ioh", help="Write the runs to this new folder in IOHprofiler's format.")] = None,
     landscape: Annotated[str, typer.Option(
         "--landscape",
-        help="jump, jump-open (bridges without end points), onemax, or a JSON file.")] = "jump",
+        help="jump, jump-open (bridges without end points), onemax, or a JSON file.",
+        autocompletion=landscapes)] = "jump",
     as_json: JsonOption = False,
 ) -> None:
     """Simulate runs and print mean, confidence interval, phases, success rate and ERT."""
@@ -112,7 +114,9 @@ def simulate(
     if as_json:
         print(json.dumps(_json(samples, found)))
     else:
-        print(_text(samples, found))
+        from markov_lrsao.cli.tables import show
+
+        show(_text(samples, found))
 
 
 def _json(samples: Samples, found: Summary) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def sites(
 ) -> None:
     """Print expected steps, expected visits and the law of visits per position."""
     from markov_lrsao.cli.distribution import _check_plot
-    from markov_lrsao.cli.tables import table
+    from markov_lrsao.cli.tables import show, table
     from markov_lrsao.profile import profile
     from markov_lrsao.rationals import rational_text, to_float
 
@@ -78,15 +78,15 @@ def sites(
     shown = list(range(count)) if count <= _ROWS else [
         *range(_ROWS // 2), *range(count - _ROWS // 2, count)]
     rows: list[list[str]] = []
-    for p in shown:
-        if rows and p != int(rows[-1][0]) + 1:
-            rows.append([str(p - 1), "...", "...", "..."])
+    for k, p in enumerate(shown):
+        if k and p != shown[k - 1] + 1:
+            rows.append([f"{shown[k - 1] + 1}..{p - 1}", "...", "...", "... (--json has all)"])
         law = found.visit_laws.get(p)
         rows.append([
             str(p), short(found.steps[p]), short(found.visits[p]),
             " ".join(f"{k}:{short(w)}" for k, w in enumerate(law) if w != 0) if law else "",
         ])
-    print(table(["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"],
-                rows, right=[0, 1, 2]))
+    show(table(["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"],
+               rows, right=[0, 1, 2]))
     if plot is not None:
         print(f"\nwritten: {plot}")

@@ -22,8 +22,9 @@ _MOST_SHOWN = 20  # start states in a table for people; --json has all
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("solve", epilog="Example: markov-lrsao export --n 9 --ell 2 jump.drn && "
-                                "markov-lrsao solve jump.drn --target target --exact")(solve)
+    app.command("solve", epilog="Example: markov-lrsao export --n 9 --ell 2 jump.drn\n"
+                                "         markov-lrsao solve jump.drn --target target --exact"
+                )(solve)
 
 
 def solve(
@@ -64,7 +65,9 @@ def solve(
     if as_json:
         print(json.dumps(_object(file, name, reward, read, result)))
     else:
-        print(_text(file, name, reward, read, result))
+        from markov_lrsao.cli.tables import show
+
+        show(_text(file, name, reward, read, result))
 
 
 def _target(read: ChainFile, target: str | None, states: list[int] | None) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import (
     AlphaOption,
     EllOption,
@@ -31,7 +32,8 @@ def states(
     n: NOption = None,
     ell: EllOption = None,
     part: Annotated[
-        str, typer.Option("--part", help="left, slope, right (a phase), or all.")] = "all",
+        str, typer.Option("--part", help="left, slope, right (a phase), or all.",
+                          autocompletion=choices("left", "slope", "right", "all"))] = "all",
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,

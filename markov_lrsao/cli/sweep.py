@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.completion import choices, landscapes
 from markov_lrsao.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -41,12 +42,16 @@ def sweep(
     r: Annotated[str | None, typer.Option("--r", help="E.g. 5,7/2.")] = None,
     runs: Annotated[int | None, typer.Option("--runs", help="Runs per cell.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="An integer >= 0.")] = None,
-    algorithm: Annotated[str | None, typer.Option(help="lrsao, earl or rls.")] = None,
-    arithmetic: Annotated[str | None, typer.Option(help="exact or float64.")] = None,
-    kernel: Annotated[str | None, typer.Option(help="event or step.")] = None,
+    algorithm: Annotated[str | None, typer.Option(
+        help="lrsao, earl or rls.", autocompletion=choices("lrsao", "earl", "rls"))] = None,
+    arithmetic: Annotated[str | None, typer.Option(
+        help="exact or float64.", autocompletion=choices("exact", "float64"))] = None,
+    kernel: Annotated[str | None, typer.Option(
+        help="event or step.", autocompletion=choices("event", "step"))] = None,
     limit: Annotated[str | None, typer.Option("--limit", help="Step limit, e.g. 10n2.")] = None,
     restart: Annotated[str | None, typer.Option("--restart", help="Restart period.")] = None,
-    landscape: Annotated[str | None, typer.Option(help="jump, jump-open, onemax, file.")] = None,
+    landscape: Annotated[str | None, typer.Option(
+        help="jump, jump-open, onemax, file.", autocompletion=landscapes)] = None,
     block: Annotated[int | None, typer.Option("--block", help="Runs per unit of work.")] = None,
     scheduler: Annotated[str | None, typer.Option(
         "--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786.")] = None,
@@ -94,7 +99,7 @@ def _print(
 ) -> None:
     from dataclasses import asdict
 
-    from markov_lrsao.cli.tables import table
+    from markov_lrsao.cli.tables import show, table
 
     if as_json:
         print(json.dumps({
@@ -113,5 +118,5 @@ def _print(
             f"{ert.value:,.1f}" if math.isfinite(ert.value) else "inf",
             f"{half:,.1f}" if math.isfinite(half) else "-", f"{found.decisions:,}"])
     header = ["n", "l", "alpha", "gamma", "r", "runs", "success", "ERT", "+- (95%)", "decisions"]
-    print(table(header, rows, right=range(len(header))))
+    show(table(header, rows, right=range(len(header))))
     print(f"\n{plan.runs:,} runs in {out}, {played:,} of them played now")

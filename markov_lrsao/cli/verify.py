@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from markov_lrsao.cli.completion import statements
 from markov_lrsao.cli.options import JsonOption
 
 __all__ = ["register"]
@@ -31,7 +32,8 @@ def register(app: typer.Typer) -> None:
 def verify(
     statement: Annotated[
         list[str] | None,
-        typer.Argument(help='Statements such as "Lemma 10"; all if none is given.')] = None,
+        typer.Argument(help='Statements such as "Lemma 10"; all if none is given.',
+                       autocompletion=statements)] = None,
     level: Annotated[Level, typer.Option(help="quick: two minutes; full: half an hour.")] =
         Level.quick,
     markdown: Annotated[
@@ -47,6 +49,7 @@ def verify(
     as_json: JsonOption = False,
 ) -> int:
     """Check statements of the paper and print a verdict with its evidence for each."""
+    from markov_lrsao.cli.tables import VERDICT_COLOURS, show
     from markov_lrsao.progress import terminal_progress
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
@@ -76,9 +79,9 @@ def verify(
     if as_json:
         print(json.dumps(json_report(results, level.value)))
     elif statement:
-        print("\n\n".join(detail_text(result) for result in results))
+        show("\n\n".join(detail_text(result) for result in results), VERDICT_COLOURS)
     else:
-        print(table_text(results) + "\n\n" + summary_text(results))
+        show(table_text(results) + "\n\n" + summary_text(results), VERDICT_COLOURS)
     worrying = any(r.verdict in (Verdict.REFUTED, Verdict.UNKNOWN) for r in results)
     return 1 if strict and worrying else 0
 

@@ -38,6 +38,7 @@ def test_contents(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"markov_lrsao", "simulate", "proofs_check"}
     assert "markov_lrsao/py.typed" in names
+    assert "markov_lrsao/report/templates/page.html" in names
     assert any(name.endswith("entry_points.txt") for name in names)
 
 

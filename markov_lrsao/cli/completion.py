@@ -1,0 +1,45 @@
+"""What the shell offers for values: choices, landscapes, statements of the paper.
+
+Options whose values are an enumeration are completed by Typer itself. These functions serve
+the others; where nothing matches, shells fall back to the names of files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+__all__ = ["choices", "landscapes", "statements"]
+
+
+def choices(*names: str) -> Callable[[str], list[str]]:
+    """Return a completer that offers names.
+
+    >>> choices("powers", "inversion")("p")
+    ['powers']
+    """
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def landscapes(incomplete: str) -> list[str]:
+    """Offer the names of the landscape families."""
+    from markov_lrsao.landscape import FAMILIES
+
+    return choices(*FAMILIES)(incomplete)
+
+
+def statements(incomplete: str) -> list[str]:
+    """Offer the statements that can be checked.
+
+    Their names have spaces. Bash inserts a word as it is, so there they are offered only where
+    a quote has been opened; zsh and fish quote by themselves.
+    """
+    from proofs_check.registry import all_statements
+
+    bash_words = os.environ.get("COMP_WORDS")
+    if bash_words is not None and bash_words.split("\n")[-1][:1] not in ("'", '"'):
+        return []
+    return choices(*all_statements())(incomplete)

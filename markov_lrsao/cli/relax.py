@@ -1,0 +1,196 @@
+"""`markov-lrsao relax`: E[T] for penalties below and above hypothesis (H), over n."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import isinf, log
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from markov_lrsao.cli.options import AlphaOption, EllOption, GammaOption, JsonOption
+
+if TYPE_CHECKING:
+    from markov_lrsao.landscape import Landscape
+    from markov_lrsao.parameters import Parameters
+
+__all__ = ["register"]
+
+_LIMIT = 10**9
+_STUCK_LIMIT = 10**6
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        "relax", epilog="Example: markov-lrsao relax --n 9:14 --ell 2 --factors 0,0+,0.5,0.9,1.05"
+    )(relax)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One cell of the table.
+
+    Attributes
+    ----------
+    kind : exact, float, enclosure, infinite or simulated
+    low, value, high : E[T] with its enclosure or 95% interval; equal where it is exact
+    stuck : the probability of getting stuck: its bounds or 95% interval
+    """
+
+    n: int
+    factor: str
+    r: str
+    penalties: int | None
+    kind: str
+    low: float
+    value: float
+    high: float
+    stuck: tuple[float, float] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form; infinity is null."""
+        numbers = {name: None if isinf(x) else x for name, x in
+                   (("low", self.low), ("value", self.value), ("high", self.high))}
+        return {"n": self.n, "factor": self.factor, "r": self.r, "penalties": self.penalties,
+                "kind": self.kind, "exact": self.kind == "exact", **numbers, "stuck": self.stuck}
+
+
+def relax(
+    n: Annotated[str, typer.Option("--n", help="first:last:step, or a comma-separated list.")] =
+        "9:12",
+    ell: EllOption = 2,
+    factors: Annotated[str, typer.Option(
+        "--factors", help="r in units of (H)'s lower bound; 0+ is the limit r -> 0.")] =
+        "0,0+,0.01,0.1,0.5,0.9,1.05",
+    upper_factors: Annotated[str, typer.Option(
+        "--upper-factors", help="r in units of (H)'s upper bound, e.g. 1,1.01,2,10.")] = "",
+    alpha: AlphaOption = None,
+    gamma: GammaOption = None,
+    engine_n: Annotated[int, typer.Option(
+        "--engine-n", help="Ask the exact engine up to this n (minutes per cell from n = 10 on).")
+    ] = 0,
+    runs: Annotated[int, typer.Option("--runs", help="Runs per simulated cell.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", help="Fixes every run.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Print how E[T] changes over n when r leaves hypothesis (H).
+
+    r = 0 and the limit r -> 0+ come from chains of their own (exact up to n = 10, then floats);
+    other cells from the exact engine up to --engine-n, else from a simulation, and say so.
+    """
+    from markov_lrsao.landscape import Landscape
+    from markov_lrsao.parameters import Parameters
+    from markov_lrsao.rationals import rational
+    from simulate.plan import parse_range
+
+    chosen: list[tuple[str, Literal["lower", "upper"]]] = [
+        (text.strip(), "lower") for text in factors.split(",") if text.strip()]
+    chosen += [(text.strip(), "upper") for text in upper_factors.split(",") if text.strip()]
+    for text, _ in chosen:
+        rational(text.removesuffix("+"), "factor")
+    lines = []
+    for text, bound in chosen:
+        for size in parse_range(n):
+            landscape = Landscape.jump(size, ell or 2)
+            parameters = Parameters.paper(size, alpha, gamma)
+            lines.append(_line(landscape, parameters, text, bound, engine_n, runs, seed))
+    if as_json:
+        print(json.dumps([line.to_dict() for line in lines]))
+        return
+    _show(lines, ell or 2, runs, seed)
+
+
+def _line(
+    landscape: Landscape, parameters: Parameters, text: str, bound: Literal["lower", "upper"],
+    engine_n: int, runs: int, seed: int,
+) -> Line:
+    from markov_lrsao.algorithm import Algorithm
+    from markov_lrsao.errors import ParameterError, UndecidedComparisonError
+    from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.rationals import rational, rational_text, shorten, to_float
+    from markov_lrsao.relaxed import penalties, relative_penalty
+    from markov_lrsao.runtime import runtime
+    from markov_lrsao.vanishing import expected_time, vanishing_law
+
+    n, factor = landscape.n, rational(text.removesuffix("+"), "factor")
+    if factor == 0:
+        found = expected_time(
+            vanishing_law(landscape, parameters), limit=text.endswith("+"),
+            field="exact" if n <= 10 else "float", progress=terminal_progress)
+        value = float(found)
+        return Line(n, text, text, None, "exact" if found.exact else "float", value, value, value)
+    if text.endswith("+"):
+        raise ParameterError(f"factor = {text} is not a number; only 0+ denotes a limit")
+    given = relative_penalty(landscape, parameters, factor, bound)
+    name = text if bound == "lower" else f"{text} upper"
+    known = (n, name, shorten(rational_text(given.r), 20), penalties(landscape, given))
+    algorithm = Algorithm.lrsao(given)
+    if n <= engine_n:
+        try:
+            result = runtime(landscape, algorithm, outside_h=True, progress=terminal_progress)
+        except UndecidedComparisonError:
+            return _simulated(known, landscape, given, bound, runs, seed)
+        total, trap = result.total, result.trap
+        ends = (float(total), float(total)) if total.lower is None else (
+            to_float(total.lower), float("inf") if total.upper is None else to_float(total.upper))
+        stuck = None if trap is None else (to_float(trap.lower), to_float(trap.upper))
+        return Line(*known, result.kind, ends[0], float(total), ends[1], stuck)
+    return _simulated(known, landscape, given, bound, runs, seed)
+
+
+def _simulated(
+    known: tuple[int, str, str, int | None], landscape: Landscape, parameters: Parameters,
+    bound: str, runs: int, seed: int,
+) -> Line:
+    """Simulate; censored runs enter through ERT, and above (H) count as stuck."""
+    from markov_lrsao.algorithm import Algorithm
+    from markov_lrsao.law import StepLaw
+    from markov_lrsao.progress import terminal_progress
+    from simulate.runner import simulate
+    from simulate.statistics import summary
+
+    law = StepLaw.of(landscape, Algorithm.lrsao(parameters))
+    limit = _STUCK_LIMIT if bound == "upper" else _LIMIT
+    samples = simulate(law, runs=runs, seed=seed, limit=limit, progress=terminal_progress)
+    found = summary(samples)
+    if bound == "upper" and found.censored:
+        stuck = (1 - found.success.high, 1 - found.success.low)
+        return Line(*known, "simulated", *[float("inf")] * 3, stuck)
+    return Line(*known, "simulated", found.ert.low, found.ert.value, found.ert.high)
+
+
+def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
+    from markov_lrsao.cli.tables import show, table
+    from markov_lrsao.relaxed import plateau_degree
+
+    rows, before = [], None
+    for line in lines:
+        ratio = exponent = ""
+        if before is not None and before.factor == line.factor and before.n < line.n and not (
+                isinf(line.value) or isinf(before.value)):
+            growth = line.value / before.value
+            ratio = f"{growth ** (1 / (line.n - before.n)):.4f}"
+            exponent = f"{log(growth) / log(line.n / before.n):.2f}"
+        if line.kind in ("exact", "float"):
+            shown = f"{line.value:.8g}"
+        elif isinf(line.value):
+            shown = "infinite" if line.kind == "infinite" else "runs get stuck"
+        else:
+            shown = f"{line.value:.6g} [{line.low:.6g}, {line.high:.6g}]"
+        stuck = "" if line.stuck is None else f"[{line.stuck[0]:.4g}, {line.stuck[1]:.4g}]"
+        k = line.penalties
+        rows.append([line.factor, str(line.n), line.r, str(k) if k else "", line.kind, shown,
+                     ratio, exponent, str(plateau_degree(ell, k)) if k else "", stuck])
+        before = line
+    show(table(["factor", "n", "r", "k", "kind", "E[T]", "growth", "exponent", "degree",
+                "P(stuck)"], rows, right=[1, 3, 6, 7, 8]))
+    notes = ["factor: r in units of (H)'s bound; k: penalties in a row that unlearn any entry; "
+             "growth: per unit of n;", "exponent: of n, from one line to the next; degree: "
+             "expected for n -> infinity at fixed l"]
+    if any(line.kind == "simulated" for line in lines):
+        notes.append(f"simulated: {runs:,} runs, seed {seed}, ERT with 95% interval, limit "
+                     f"{_LIMIT:,} steps ({_STUCK_LIMIT:,} above (H), where a run that reaches "
+                     f"it counts as stuck)")
+    print("\n" + "\n".join(notes))

@@ -1,0 +1,252 @@
+"""What a figure is: settings in, data out; pictures are drawn from the data alone.
+
+A figure is computed into a `FigureData`, which is written as JSON and, flattened, as CSV; the
+PNG and SVG are drawn from it and from nothing else. So whoever has the JSON has the figure, and
+comparing a figure with the engine means comparing its data.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from typing import Any, Literal
+
+from markov_lrsao.progress import Progress
+
+__all__ = ["Axis", "Figure", "FigureData", "Series", "Settings", "numbers", "version"]
+
+Kind = Literal["chart", "graph", "map"]
+SeriesKind = Literal["line", "points", "band", "step", "bars"]
+Style = Literal["solid", "dashed", "dotted", "dashdot"]
+Range = tuple[int, int, int]
+"""First, last, step; the last is included."""
+
+
+@cache
+def version() -> str:
+    """Return the toolkit's version, "unknown" for a copy that is not installed."""
+    try:
+        return installed_version("markov-lrsao")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that determines the data of the figures.
+
+    Attributes
+    ----------
+    seed : of all simulations; streams of different cells are independent
+    level : confidence level of all bands
+    runs : simulated runs per point
+    small, large : grids of n up to 1000 and up to 10,000
+    earl_n, earl_runs : grid and runs of the comparison with EA+RL
+    earl_budget : step limit of EA+RL, in multiples of n^2
+    earl_restart : restart length of EA+RL, in multiples of n H_n
+    float_n, float_runs : grid and runs of float64 against true semantics
+    law_n, law_runs : size and runs of the distributions of T
+    quantile_n : grid of the quantiles over n
+    profile_n : size of the profiles (exact rationals)
+    objectives : (n, l) of the objectives and of the plateaus
+    graph : (n, l) of the other graphs
+    """
+
+    seed: int = 1
+    level: float = 0.95
+    runs: int = 2000
+    small: Range = (50, 1000, 50)
+    large: Range = (200, 10_000, 200)
+    earl_n: Range = (50, 1000, 50)
+    earl_runs: int = 4000
+    earl_budget: int = 10
+    earl_restart: int = 4
+    float_n: Range = (500, 10_000, 500)
+    float_runs: int = 2000
+    law_n: int = 1000
+    law_runs: int = 2000
+    quantile_n: Range = (50, 1000, 50)
+    profile_n: int = 100
+    objectives: tuple[int, int] = (30, 5)
+    graph: tuple[int, int] = (14, 2)
+
+    @classmethod
+    def full(cls) -> Settings:
+        """Return the settings of the paper's experiments: within half an hour on two cores."""
+        return cls()
+
+    @classmethod
+    def quick(cls) -> Settings:
+        """Return the same figures with fewer points and runs: all of them within two minutes."""
+        return cls(
+            runs=200, small=(100, 1000, 150), large=(1000, 10_000, 3000), earl_n=(100, 1000, 225),
+            earl_runs=200, float_n=(1000, 10_000, 3000), float_runs=100, law_n=400, law_runs=300,
+            quantile_n=(100, 500, 200), profile_n=60,
+        )
+
+    def command(self, name: str) -> str:
+        """Return what makes a figure with these settings."""
+        if self == Settings.full():
+            return f"markov-lrsao figures --only {name}"
+        if self == Settings.quick():
+            return f"markov-lrsao figures --quick --only {name}"
+        changed = ", ".join(f"{k}={v!r}" for k, v in asdict(self).items()
+                            if v != getattr(Settings.full(), k))
+        return f"build(['{name}'], out, Settings({changed}))"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Label and scale of an axis."""
+
+    label: str
+    scale: Literal["linear", "log"] = "linear"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the JSON form."""
+        return {"label": self.label, "scale": self.scale}
+
+
+def numbers(values: Any) -> list[float | None]:
+    """Return floats that JSON can carry; what is not finite becomes None."""
+    return [float(v) if v is not None and math.isfinite(v) else None for v in values]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One curve, set of points or band.
+
+    Attributes
+    ----------
+    low, high : ends of a band, or of the error bars of points
+    exact : fractions as text, where y is exact
+    colour : index into `markov_lrsao.plots.COLOURS`
+    marker : for points and lines with marks; differs among the series of a figure, so that they
+        can be told apart without colour
+    panel : which of the figure's panels, from the top
+    listed : whether the legend names it
+    """
+
+    name: str
+    kind: SeriesKind
+    x: list[float | None]
+    y: list[float | None] = field(default_factory=list)
+    low: list[float | None] | None = None
+    high: list[float | None] | None = None
+    exact: list[str] | None = None
+    colour: int = 0
+    style: Style = "solid"
+    marker: str | None = None
+    panel: int = 0
+    listed: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form, without the fields that do not apply."""
+        return {k: v for k, v in asdict(self).items() if v is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureData:
+    """The data of one figure; see `docs/figures.md` for the JSON form.
+
+    Attributes
+    ----------
+    caption : one or two sentences that say what is exact and what is sampled
+    nodes, edges : of a graph; the probabilities of the edges out of a node add up to one,
+        unless the node is marked as an end
+    grid : of a map
+    notes : numbers and texts that belong to the figure: seeds, budgets, quantiles, quotations
+    """
+
+    name: str
+    title: str
+    caption: str
+    command: str
+    kind: Kind
+    settings: Mapping[str, Any]
+    x: Axis = Axis("")
+    y: Axis = Axis("")
+    series: Sequence[Series] = ()
+    nodes: Sequence[Mapping[str, Any]] = ()
+    edges: Sequence[Mapping[str, Any]] = ()
+    grid: Mapping[str, Any] | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    version: str = field(default_factory=version)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        result: dict[str, Any] = {
+            "name": self.name, "title": self.title, "caption": self.caption,
+            "command": self.command, "kind": self.kind, "settings": dict(self.settings),
+            "version": self.version, "x": self.x.to_dict(), "y": self.y.to_dict(),
+            "series": [s.to_dict() for s in self.series], "notes": dict(self.notes),
+        }
+        if self.kind == "graph":
+            result |= {"nodes": [dict(n) for n in self.nodes],
+                       "edges": [dict(e) for e in self.edges]}
+        if self.kind == "map":
+            result["grid"] = self.grid
+        return result
+
+    def to_json(self) -> str:
+        """Return the text of the JSON file."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FigureData:
+        """Read the JSON form back."""
+        fields = dict(data)
+        fields["x"], fields["y"] = Axis(**data["x"]), Axis(**data["y"])
+        fields["series"] = tuple(Series(**s) for s in data["series"])
+        return cls(**fields)
+
+    def to_csv(self) -> str:
+        """Return the data as one flat table: a line per point, edge or cell."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        if self.kind == "graph":
+            writer.writerow(["source", "target", "label", "probability"])
+            for e in self.edges:
+                writer.writerow([e["source"], e["target"], e["label"], e["probability"]])
+        elif self.kind == "map":
+            grid = self.grid or {}
+            writer.writerow(["x", "y", "value", "exact"])
+            for j, y in enumerate(grid["y"]):
+                for i, x in enumerate(grid["x"]):
+                    writer.writerow([x, y, grid["values"][j][i], grid["exact"][j][i]])
+        else:
+            writer.writerow(["series", "kind", "x", "y", "low", "high", "exact"])
+            for s in self.series:
+                columns = [c or [None] * len(s.x) for c in (s.y, s.low, s.high, s.exact)]
+                writer.writerows([s.name, s.kind, x, *rest]
+                                 for x, *rest in zip(s.x, *columns, strict=True))
+        return out.getvalue()
+
+
+Compute = Callable[[Settings, Progress], FigureData]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that can be made: its name, its title, how its data are computed."""
+
+    name: str
+    title: str
+    compute: Compute
+
+    def draw(self, data: FigureData, canvas: Any) -> None:
+        """Draw data onto an empty matplotlib figure."""
+        from markov_lrsao.figures.canvas import draw
+
+        draw(data, canvas)

@@ -1,0 +1,172 @@
+"""Drawing: a `FigureData` becomes a picture, and nothing else enters.
+
+Colours are Okabe and Ito's; series also differ in line style and marker, so that the pictures
+can be read in greyscale. Every artist that carries a series has the id ``series-k``, k being
+its place in the data: the tests hold the artists against the data by it.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from markov_lrsao.figures.base import FigureData, Series
+from markov_lrsao.figures.diagrams import draw_graph, graph_size
+from markov_lrsao.plots import COLOURS
+
+__all__ = ["draw", "pictures"]
+
+_WIDTH, _PANEL = 7.0, 4.2
+_STYLES = {"solid": "-", "dashed": "--", "dotted": ":", "dashdot": "-."}
+_MOST_MARKED = 60
+"""Lines with more points than this show no markers."""
+
+
+def pictures(data: FigureData) -> dict[str, bytes]:
+    """Return the figure as PNG and SVG; equal data give equal bytes."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.hashsalt": data.name}):
+        # Measuring a graph's many arrows for a layout takes longer than drawing them.
+        canvas = Figure(figsize=_size(data),
+                        layout=None if data.kind == "graph" else "constrained")
+        FigureCanvasAgg(canvas)
+        draw(data, canvas)
+        made = {}
+        for ending, metadata in (("png", {"Title": data.title, "Description": data.command}),
+                                 ("svg", {"Title": data.title, "Description": data.command,
+                                          "Date": None})):
+            stream = io.BytesIO()
+            canvas.savefig(stream, format=ending, dpi=160, metadata=metadata)
+            made[ending] = stream.getvalue()
+    return made
+
+
+def _size(data: FigureData) -> tuple[float, float]:
+    if data.kind == "graph":
+        return graph_size(data)
+    panels = _panels(data)
+    if panels > 1:
+        return _WIDTH, 0.6 + 1.9 * panels
+    return _WIDTH, _PANEL + 0.17 * -(-sum(s.listed for s in data.series) // 2)
+
+
+def _panels(data: FigureData) -> int:
+    return 1 + max((s.panel for s in data.series), default=0)
+
+
+def draw(data: FigureData, canvas: Any) -> None:
+    """Draw data onto an empty matplotlib figure."""
+    axes = canvas.subplots(_panels(data), 1, sharex=True, squeeze=False)[:, 0]
+    if data.kind == "graph":
+        draw_graph(data, axes[0])
+    elif data.kind == "map":
+        _draw_map(data, canvas, axes[0])
+    else:
+        _draw_chart(data, axes)
+    canvas.suptitle(data.title, fontsize=10)
+    engine = canvas.get_layout_engine()
+    if engine is not None:
+        engine.set(rect=(0, 0.035, 1, 0.965))
+    else:
+        canvas.subplots_adjust(left=0.01, right=0.99, bottom=0.07, top=0.94)
+    canvas.text(0.01, 0.008, f"{data.command}    (markov-lrsao {data.version})", fontsize=6,
+                color="#444444", family="monospace", gid="command")
+
+
+def floats(values: Sequence[float | None] | None) -> Any:
+    """Return an array in which missing numbers are NaN, which matplotlib leaves out."""
+    return np.array([math.nan if v is None else v for v in values or ()], dtype=np.float64)
+
+
+def _draw_chart(data: FigureData, axes: Sequence[Any]) -> None:
+    for axis in axes:
+        axis.set_xscale(data.x.scale)
+        axis.set_yscale(data.y.scale)
+        axis.set_ylabel(data.y.label, fontsize=9)
+        axis.grid(alpha=0.3, which="both", lw=0.4)
+        axis.tick_params(labelsize=8)
+    axes[-1].set_xlabel(data.x.label, fontsize=9)
+    for k, series in enumerate(data.series):
+        _draw_series(axes[series.panel], series, f"series-{k}")
+    if len(axes) == 1:  # below the axes, where it cannot hide anything
+        axes[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=7,
+                       frameon=False)
+    for axis in axes:
+        if len(axes) > 1:
+            axis.legend(fontsize=7, framealpha=0.85)
+        if data.y.scale == "linear":
+            _plain_thousands(axis.yaxis)
+        if data.x.scale == "linear":
+            _plain_thousands(axis.xaxis)
+
+
+def _plain_thousands(axis: Any) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _draw_series(axis: Any, series: Series, gid: str) -> None:
+    colour = COLOURS[series.colour]
+    x, y = floats(series.x), floats(series.y)
+    style = _STYLES[series.style]
+    label = series.name if series.listed else f"_{series.name}"  # matplotlib's way to leave it out
+    if series.kind == "band":
+        artist = axis.fill_between(x, floats(series.low), floats(series.high), color=colour,
+                                   alpha=0.22, lw=0.6, label=label)
+    elif series.kind == "points":
+        (artist,) = axis.plot(x, y, ls="none", marker=series.marker or "o", ms=4, color=colour,
+                              mfc="white", mew=1.1, label=label, zorder=3)
+        if series.low is not None:
+            low, high = floats(series.low), floats(series.high)
+            axis.vlines(x, low, high, color=colour, lw=0.9)
+    elif series.kind == "bars":
+        artist = axis.vlines(x, 0, y, color=colour, lw=3, ls=style, label=label)
+    elif series.kind == "step":
+        (artist,) = axis.step(x, y, where="post", color=colour, ls=style, lw=1.4,
+                              label=label)
+    else:
+        marker = series.marker if len(x) <= _MOST_MARKED else None
+        (artist,) = axis.plot(x, y, color=colour, ls=style, lw=1.5, marker=marker, ms=4,
+                              label=label)
+    artist.set_gid(gid)
+
+
+def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
+    """Draw a grid of values with borders; cells that are not exact are hatched."""
+    grid: Mapping[str, Any] = data.grid or {}
+    values = np.ma.masked_invalid([floats(row) for row in grid["values"]])
+    x, y = _edges(floats(grid["x"]), data.x.scale), _edges(floats(grid["y"]), data.y.scale)
+    mesh = axis.pcolormesh(x, y, values, cmap="cividis", gid="grid")
+    unsure = np.ma.masked_where(np.asarray(grid["exact"], dtype=bool), np.ones(values.shape))
+    axis.pcolor(x, y, unsure, hatch="////", alpha=0.0)
+    for k, border in enumerate(grid.get("borders", ())):
+        axis.plot(floats(border["x"]), floats(border["y"]), lw=1.6,
+                  ls=tuple(_STYLES.values())[k % len(_STYLES)],
+                  color=COLOURS[(k + 1) % len(COLOURS)],
+                  label=f"{border['name']}: {border['condition']}", gid=f"border-{k}")
+    axis.set_xscale(data.x.scale)
+    axis.set_yscale(data.y.scale)
+    axis.set_xlabel(data.x.label, fontsize=9)
+    axis.set_ylabel(data.y.label, fontsize=9)
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(fontsize=7, framealpha=0.85)
+    canvas.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
+
+
+def _edges(centres: Any, scale: str) -> Any:
+    """Return the borders of cells around their centres, halfway between neighbours."""
+    at = np.log(centres) if scale == "log" else centres
+    if len(at) == 1:
+        borders = np.array([at[0] - 0.5, at[0] + 0.5])
+    else:
+        middle = (at[1:] + at[:-1]) / 2
+        borders = np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])
+    return np.exp(borders) if scale == "log" else borders

@@ -1,0 +1,99 @@
+"""The four files of a figure, written all or none, and how to tell that they are there.
+
+A figure is complete when its JSON says so: the JSON is removed before the other three are
+replaced and put in place after them. A run that is killed between two renames therefore leaves
+whole files and no JSON, and the next run makes the figure again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from markov_lrsao.errors import ParameterError
+
+__all__ = ["ENDINGS", "is_complete", "prepare_folder", "write_figure"]
+
+ENDINGS = ("csv", "png", "svg", "json")
+"""In the order of writing; the JSON comes last."""
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder and check that files can be written there, before anything is computed.
+
+    Raises
+    ------
+    ParameterError
+        It cannot be made or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, probe = tempfile.mkstemp(dir=folder, prefix=".figures.", suffix=".part")
+        os.close(handle)
+        os.unlink(probe)
+    except OSError as error:
+        raise _cannot_write(folder, error) from None
+
+
+def _cannot_write(path: Path, error: OSError) -> ParameterError:
+    return ParameterError(
+        f"cannot write {path}: {error.strerror or error}; make room or choose another --out, and "
+        f"run the same command again: finished figures are kept")
+
+
+def is_complete(folder: Path, name: str, settings: Mapping[str, Any], version: str) -> bool:
+    """Whether the figure is there, made by this version with these settings."""
+    paths = [folder / f"{name}.{ending}" for ending in ENDINGS]
+    if not all(path.is_file() and path.stat().st_size > 0 for path in paths):
+        return False
+    try:
+        found: Any = json.loads(paths[-1].read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return (isinstance(found, dict) and found.get("name") == name
+            and found.get("settings") == settings and found.get("version") == version)
+
+
+def write_figure(folder: Path, name: str, contents: Mapping[str, bytes]) -> Path:
+    """Write the files of a figure and return the path of its JSON.
+
+    Everything goes to temporary files first, so that a full disk is noticed while the files of
+    an earlier run are still untouched.
+
+    Raises
+    ------
+    ParameterError
+        A file cannot be written; no half-written file is left.
+    """
+    staged: list[tuple[str, Path]] = []
+    goal = folder / f"{name}.json"
+    path = goal
+    try:
+        for ending in ENDINGS:
+            path = folder / f"{name}.{ending}"
+            handle, temporary = tempfile.mkstemp(
+                dir=folder, prefix=f".{path.name}.", suffix=".part")
+            staged.append((temporary, path))
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(contents[ending])
+            os.chmod(temporary, 0o666 & ~_umask())
+        path = goal
+        goal.unlink(missing_ok=True)
+        for temporary, path in staged:
+            os.replace(temporary, path)
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    finally:
+        for temporary, _ in staged:
+            Path(temporary).unlink(missing_ok=True)
+    return goal
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,191 @@
+"""Where the time goes, and how T is distributed.
+
+Distribution functions are drawn as the evolutionary-computation community draws them: the share
+of runs that have ended against function evaluations on a logarithmic axis, the empirical
+function over the exact one, with the Dvoretzky-Kiefer-Wolfowitz band around the empirical one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from markov_lrsao.algorithm import Algorithm
+from markov_lrsao.curves import SCHEDULES, ell_of
+from markov_lrsao.distribution import Distribution, distribution
+from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, Style, numbers
+from markov_lrsao.figures.sampling import Cell, exact_point, grid, samples_of
+from markov_lrsao.landscape import Landscape
+from markov_lrsao.parameters import Parameters
+from markov_lrsao.profile import Profile, profile
+from markov_lrsao.progress import Progress
+from markov_lrsao.rationals import rational_text, to_float
+
+__all__ = ["FIGURES"]
+
+_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+_TIMES = 160
+_STYLES: tuple[Style, ...] = ("solid", "dashed", "dashdot", "dotted")
+_MARKERS = "os^D"
+
+
+@lru_cache(maxsize=64)
+def _law(n: int, ell: int) -> Distribution:
+    return distribution(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)))
+
+
+@lru_cache(maxsize=8)
+def _exact_profile(n: int, ell: int) -> Profile:
+    return profile(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), exact=True)
+
+
+def _profile(visits: bool, settings: Settings, progress: Progress) -> FigureData:
+    n = settings.profile_n
+    series, notes = [], {}
+    with progress("profiles", total=3) as bar:
+        for k, schedule in enumerate(("2", "sqrt", "half")):
+            ell = ell_of(schedule, n)
+            found = _exact_profile(n, ell)
+            values = list(found.visits if visits else found.steps)[:n]
+            series.append(Series(
+                name=f"l = {ell}", kind="line", x=numbers(range(n)), colour=k, style=_STYLES[k],
+                y=numbers(to_float(v) for v in values), exact=[rational_text(v) for v in values]))
+            notes[f"l = {ell}"] = {
+                "phases end at": list(found.landscape.milestones),
+                "E[T]": to_float(sum(found.steps, fmpq(0))),
+            }
+            bar.advance()
+    name = f"profile-{'visits' if visits else 'steps'}"
+    return FigureData(
+        name=name, title=f"{TITLES[name]}, n = {n}", kind="chart", settings=settings.to_dict(),
+        command=settings.command(name), x=Axis("position (number of ones)"),
+        y=Axis("expected visits", "linear") if visits else Axis("expected steps", "log"),
+        series=tuple(series), notes=notes,
+        caption=("Exact expected number of arrivals at each position before the optimum is found."
+                 if visits else
+                 "Exact expected number of steps begun at each position; they add up to E[T]."),
+    )
+
+
+def _times(law: Distribution) -> Any:
+    low, high = max(law.quantile(1e-3), 1), law.quantile(1 - 1e-5)
+    return np.unique(np.geomspace(low, high, _TIMES).astype(np.int64))
+
+
+def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureData:
+    """Draw P(T <= t) or P(T > t), exact and empirical, for the four schedules."""
+    from simulate.statistics import band_halfwidth
+
+    n = settings.law_n
+    half = band_halfwidth(settings.law_runs, settings.level)
+    series: list[Series] = []
+    notes: dict[str, Any] = {"runs": settings.law_runs, "seed": settings.seed,
+                             "confidence": settings.level, "n": n}
+    with progress("distributions", total=len(SCHEDULES)) as bar:
+        for k, schedule in enumerate(SCHEDULES):
+            ell = ell_of(schedule, n)
+            law = _law(n, ell)
+            cell = Cell(n=n, ell=ell, runs=settings.law_runs, seed=settings.seed)
+            times = _times(law)
+            exact = np.asarray(law.cdf(times))
+            ended = np.sort(samples_of(cell).times)
+            share = np.searchsorted(ended, times, side="right") / cell.runs
+            series += _curves(ell, k, times, exact, share, half, tail)
+            quantiles = [(q, *law.quantile_bracket(q)) for q in _LEVELS]
+            if not tail:
+                series.append(Series(
+                    name=f"l = {ell}, quantiles", kind="points", colour=k, marker=_MARKERS[k],
+                    x=numbers(t for _, t, _ in quantiles), y=numbers(_LEVELS), listed=k == 0))
+            notes[f"l = {ell}"] = {
+                "quantiles": {f"{q:g}": t for q, t, _ in quantiles}, "mean": law.mean,
+                "deviation": law.deviation, "P(T <= E[T])": float(law.cdf(int(law.mean))),
+                "error": law.error,
+                "largest_distance": float(np.max(np.abs(share - exact))), "band": half,
+            }
+            bar.advance()
+    name = "distribution-tail" if tail else "distribution"
+    return FigureData(
+        name=name, title=f"{TITLES[name]}, n = {n:,}", kind="chart", settings=settings.to_dict(),
+        command=settings.command(name), x=Axis("t (function evaluations)", "log"),
+        y=Axis("P(T > t)", "log") if tail else Axis("P(T <= t), share of runs that have ended"),
+        series=tuple(series), notes=notes,
+        caption=f"Lines are exact (up to the error bound in the notes); steps are the empirical "
+                f"function of {settings.law_runs:,} simulated runs, shaded its simultaneous "
+                f"{100 * settings.level:g}% band" + ("." if tail else "; marks are the exact 5, "
+                                                     "25, 50, 75 and 95% quantiles."),
+    )
+
+
+def _curves(
+    ell: int, k: int, times: Any, exact: Any, share: Any, half: float, tail: bool
+) -> list[Series]:
+    low, high = np.clip(share - half, 0, 1), np.clip(share + half, 0, 1)
+    x = numbers(times)
+    if tail:
+        exact, share, low, high = 1 - exact, 1 - share, 1 - high, 1 - low
+
+    def shown(values: Any) -> list[float | None]:
+        # A logarithmic axis has no place for 0: the empirical tail ends with its last run.
+        return numbers(v if v > 0 or not tail else np.nan for v in values)
+
+    empirical = Series(name=f"l = {ell}, {'runs' if tail else 'ECDF'}", kind="step", x=x,
+                       y=shown(share), colour=6, style="dotted", listed=k == 0)
+    line = Series(name=f"l = {ell}, exact", kind="line", x=x, y=shown(exact), colour=k,
+                  style=_STYLES[k])
+    if tail:
+        return [line, empirical]
+    band = Series(name=f"l = {ell}, band of the ECDF", kind="band", x=x, low=shown(low),
+                  high=shown(high), colour=k, listed=k == 0)
+    return [band, line, empirical]
+
+
+def _quantiles(settings: Settings, progress: Progress) -> FigureData:
+    """Draw quantiles of T over n for l = 2, beside E[T]."""
+    ns = grid(settings.quantile_n)
+    rows = []
+    with progress("quantiles", total=sum(ns)) as bar:
+        for n in ns:
+            law = _law(n, 2)
+            rows.append([law.quantile(q) for q in _LEVELS])
+            bar.advance(n)
+    x = numbers(ns)
+    name = "quantiles"
+    exact = [float(exact_point("2", n).result.total) for n in ns]
+    spread = [Series(name=f"{100 * low:g}% to {100 * high:g}% of the runs", kind="band", x=x,
+                     low=numbers(r[i] for r in rows), high=numbers(r[j] for r in rows), colour=c)
+              for (i, low), (j, high), c in (((0, 0.05), (4, 0.95), 5), ((1, 0.25), (3, 0.75), 0))]
+    return FigureData(
+        name=name, title=TITLES[name], kind="chart", settings=settings.to_dict(),
+        command=settings.command(name), x=Axis("n", "log"), y=Axis("function evaluations", "log"),
+        series=(
+            *spread,
+            Series(name="median of T", kind="line", x=x, y=numbers(r[2] for r in rows), colour=1,
+                   style="dashed", marker="s"),
+            Series(name="E[T]", kind="line", x=x, y=numbers(exact), colour=6, marker="o"),
+        ),
+        notes={"levels": list(_LEVELS), "quantiles": rows,
+               "P(T <= E[T])": [float(_law(n, 2).cdf(int(t)))
+                                for n, t in zip(ns, exact, strict=True)]},
+        caption="All exact: quantiles of the law of T and its mean, l = 2. The mean lies far above "
+                "the median: T is not concentrated when l is small.",
+    )
+
+
+TITLES = {
+    "profile-steps": "Where the time goes: expected steps per position",
+    "profile-visits": "Where the walk goes: expected visits per position",
+    "distribution": "Distribution of T",
+    "distribution-tail": "Tails of T",
+    "quantiles": "Quantiles of T, l = 2",
+}
+
+FIGURES = (
+    Figure("profile-steps", TITLES["profile-steps"], partial(_profile, False)),
+    Figure("profile-visits", TITLES["profile-visits"], partial(_profile, True)),
+    Figure("distribution", TITLES["distribution"], partial(_distribution, False)),
+    Figure("distribution-tail", TITLES["distribution-tail"], partial(_distribution, True)),
+    Figure("quantiles", TITLES["quantiles"], _quantiles),
+)

@@ -1,0 +1,227 @@
+"""The model: the objectives, and transition diagrams drawn from the chain.
+
+Nodes and probabilities are read from the step law and the row automata. The formula on an arrow
+is rebuilt from how often each direction was met: with g greedy objectives, of which a accept
+downwards and b upwards at position p, the probability is (a p + b (n - p)) / (g n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from flint import fmpq
+
+from markov_lrsao.algorithm import Algorithm
+from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.blocks import corridor_end
+from markov_lrsao.errors import VerificationError
+from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
+from markov_lrsao.landscape import Landscape
+from markov_lrsao.law import DOWN, UP, StepLaw
+from markov_lrsao.lumping import merge_patterns
+from markov_lrsao.parameters import Parameters
+from markov_lrsao.progress import Progress
+from markov_lrsao.rationals import rational_text
+
+__all__ = ["FIGURES", "Choice", "choices", "edge", "gathered", "node", "paper_automata",
+           "paper_law"]
+
+
+def paper_law(n: int, ell: int) -> StepLaw:
+    """Return LRSAO on Jump with the paper's hyper-parameters."""
+    return StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)))
+
+
+@lru_cache(maxsize=4)
+def paper_automata(n: int, ell: int) -> RowAutomata:
+    """Return the row automata of that law, patterns not merged."""
+    return derive_automata(paper_law(n, ell))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One objective and one proposal at a position: what follows, and how likely it is."""
+
+    event: str
+    direction: int
+    moved: int
+    following: int
+    probability: fmpq
+    greedy: int
+
+
+def choices(automata: RowAutomata, position: int, pattern: int) -> Iterator[Choice]:
+    """Yield all choices of one step, named as in the paper: J+ is J with a proposal upwards."""
+    law = automata.law
+    c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
+    greedy = automata.choose(c, pattern)
+    for action in greedy:
+        for direction, weight in ((DOWN, position), (UP, law.n - position)):
+            if weight:
+                accepted = law.kinds[kind][action][direction].accepted
+                yield Choice(
+                    event=f"{law.actions[action]}{'+' if direction == UP else '-'}",
+                    direction=direction, moved=(2 * direction - 1) if accepted else 0,
+                    following=automata.following[kind, c, pattern, action, direction],
+                    probability=fmpq(weight, law.n * len(greedy)), greedy=len(greedy))
+
+
+def gathered(found: Sequence[Choice]) -> dict[tuple[int, int], list[Choice]]:
+    """Group choices by what they lead to: (change of position, next pattern)."""
+    result: dict[tuple[int, int], list[Choice]] = {}
+    for choice in found:
+        result.setdefault((choice.moved, choice.following), []).append(choice)
+    return result
+
+
+def _formula(position: int, group: Sequence[Choice]) -> str:
+    """Return the probability of a group in terms of n.
+
+    >>> up = Choice("L+", UP, 1, 0, fmpq(1, 2), 2)
+    >>> down = Choice("L-", DOWN, 0, 0, fmpq(1, 2), 2)
+    >>> _formula(1, [up, up]), _formula(1, [down]), _formula(0, [up]), _formula(2, [up, down])
+    ('(n-1)/n', '1/(2n)', '1/2', '(n-2)/(2n) + 1/n')
+    """
+    greedy = group[0].greedy
+    parts = []
+    for direction in (UP, DOWN):
+        share = fmpq(sum(c.direction == direction for c in group), greedy)
+        if share == 0:
+            continue
+        if direction == UP and position == 0:
+            parts.append(rational_text(share))
+            continue
+        share = share * (position if direction == DOWN else 1)
+        above = f"(n-{position})" if direction == UP else ""
+        top = above if share.p == 1 and above else f"{share.p}{above}"
+        parts.append(f"{top}/n" if share.q == 1 else f"{top}/({share.q}n)")
+    return " + ".join(parts)
+
+
+def edge(source: str, target: str, position: int, group: Sequence[Choice]) -> dict[str, Any]:
+    """Return the edge of a group of choices that lead to the same."""
+    events = ", ".join(c.event for c in group)
+    total = sum((c.probability for c in group[1:]), group[0].probability)
+    return {"source": source, "target": target, "label": f"{events}\n{_formula(position, group)}",
+            "probability": rational_text(total), "moved": group[0].moved}
+
+
+def node(identity: str, label: str, x: float, y: float, *, end: bool = False) -> dict[str, Any]:
+    """Return a node; ends are nodes that the diagram does not continue from."""
+    return {"id": identity, "label": label, "x": x, "y": y} | ({"end": True} if end else {})
+
+
+def _objectives(settings: Settings, progress: Progress) -> FigureData:
+    n, ell = settings.objectives
+    landscape = Landscape.jump(n, ell)
+    assert landscape.family is not None
+    titles = dict(landscape.family.titles)
+    name = "objectives"
+    return FigureData(
+        name=name, title=f"The three objectives, n = {n}, l = {ell}", kind="chart",
+        command=settings.command(name), settings=settings.to_dict(),
+        x=Axis("position (number of ones)"), y=Axis("value"),
+        caption="Values over the number of ones, from the landscape that every computation reads. "
+                "All exact.",
+        series=tuple(
+            Series(name=f"{titles[a]} ({a})", kind="line", x=numbers(range(n + 1)),
+                   y=numbers(values.tolist()), exact=[str(v) for v in values.tolist()], colour=k,
+                   marker="osD"[k], panel=k)
+            for k, (a, values) in enumerate(landscape.objectives.items())),
+        notes={"phases end at": list(landscape.milestones), "target": landscape.target},
+    )
+
+
+def _start(settings: Settings, progress: Progress) -> FigureData:
+    """Explore positions 0, 1, 2 from the start; position 2 is where the diagram ends."""
+    n, ell = settings.graph
+    automata = paper_automata(n, ell)
+    row = int(automata.regions.row_class[automata.law.row[0]])
+    seen: dict[tuple[int, int], None] = {(0, 0): None}
+    edges = []
+    queue = [(0, 0)]
+    for position, pattern in queue:
+        if position == 2:
+            continue
+        for (moved, following), group in gathered(
+                list(choices(automata, position, pattern))).items():
+            target = (position + moved, following)
+            if target not in seen:
+                seen[target] = None
+                queue.append(target)
+            edges.append(edge(_key(position, pattern), _key(*target), position, group))
+    nodes = []
+    for position in (0, 1, 2):
+        column = [k for p, k in seen if p == position]
+        for i, k in enumerate(column):
+            nodes.append(node(
+                _key(position, k), f"{position}\n{automata.label(row, k)}", 2.6 * position,
+                1.25 * ((len(column) - 1) / 2 - i), end=position == 2))
+    name = "transitions-start"
+    return FigureData(
+        name=name, title=TITLES[name], kind="graph", command=settings.command(name),
+        settings=settings.to_dict(), nodes=nodes, edges=edges,
+        caption=f"Position and order of the entries of row 0, explored from the start (n = {n}, "
+                f"l = {ell}; the formulas hold for every n). All exact. After a first step J+ or "
+                f"R+ position 1 has the probabilities of the paper's figure.",
+        notes={"n": n, "ell": ell, "reading": "L+ is LeftBridge chosen with a proposal upwards; "
+               "0=L=R>J means that Q[0,J] is negative and the others are 0"},
+    )
+
+
+def _key(position: int, pattern: int) -> str:
+    return f"{position}/{pattern}"
+
+
+def _plateau(settings: Settings, progress: Progress) -> FigureData:
+    """Walk the two plateaus with the objective learnt that climbs them."""
+    n, ell = settings.objectives
+    # Patterns that behave alike are merged: what is learnt then is one pattern that stays.
+    automata, _ = merge_patterns(paper_automata(n, ell))
+    nodes: list[Mapping[str, Any]] = []
+    edges = []
+    for level, (action, begin, last) in enumerate((("L", 0, ell), ("R", n - ell, n - 1))):
+        first, pattern = _corridor(automata, action, begin, last)
+        for p in range(first, last + 2):
+            label = f"{p}\n{action} learnt" if p <= last else f"{p}"
+            nodes.append(node(f"{action}{p}", label, 1.7 * (p - first), -1.5 * level,
+                              end=p > last))
+            if p <= last:
+                for (moved, _), group in gathered(list(choices(automata, p, pattern))).items():
+                    edges.append(edge(f"{action}{p}", f"{action}{p + moved}", p, group))
+    name = "transitions-plateau"
+    return FigureData(
+        name=name, title=TITLES[name], kind="graph", command=settings.command(name),
+        settings=settings.to_dict(), nodes=nodes, edges=edges,
+        caption=f"Left plateau with LeftBridge learnt (above) and right plateau with RightBridge "
+                f"learnt (below), n = {n}, l = {ell}: from m the walk goes up with probability "
+                f"(n-m)/n and never down. All exact.",
+        notes={"n": n, "ell": ell, "statement": "Lemma 5 (2), the paper's figure of m and m + 1"},
+    )
+
+
+def _corridor(automata: RowAutomata, action: str, begin: int, last: int) -> tuple[int, int]:
+    """Return the first position, and the pattern, from which one objective climbs to the end."""
+    wanted = automata.law.actions.index(action)
+    row = int(automata.regions.row_class[automata.law.row[begin]])
+    for p in range(begin, last + 1):
+        for k, shown in enumerate(automata.patterns[row]):
+            if shown.maximal == (wanted,) and corridor_end(automata, p, k, last, ()) == last:
+                return p, k
+    raise VerificationError(f"{action} is never learnt for good on the positions {begin}..{last}")
+
+
+TITLES = {
+    "objectives": "The three objectives",
+    "transitions-start": "Transitions between the positions 0, 1 and 2",
+    "transitions-plateau": "Transitions on a plateau whose objective is learnt",
+}
+
+FIGURES = (
+    Figure("objectives", TITLES["objectives"], _objectives),
+    Figure("transitions-start", TITLES["transitions-start"], _start),
+    Figure("transitions-plateau", TITLES["transitions-plateau"], _plateau),
+)

@@ -1,0 +1,88 @@
+"""Simulated cells that several figures share, each played once per process.
+
+A cell's random streams depend on the seed and on (n, l) only: the same cell in two figures
+shows the same runs, and both arithmetics see the same random numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from markov_lrsao.algorithm import Algorithm
+from markov_lrsao.curves import CurvePoint, curve
+from markov_lrsao.figures.base import Range
+from markov_lrsao.landscape import Landscape
+from markov_lrsao.law import StepLaw
+from markov_lrsao.parameters import Parameters
+from markov_lrsao.progress import no_progress
+
+if TYPE_CHECKING:
+    from simulate.samples import Samples
+    from simulate.statistics import Summary
+
+__all__ = ["Cell", "exact_point", "grid", "play", "samples_of", "schedule_text"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """What is simulated at one (n, l)."""
+
+    n: int
+    ell: int
+    runs: int
+    seed: int
+    algorithm: Literal["lrsao", "earl"] = "lrsao"
+    arithmetic: Literal["exact", "float64"] = "exact"
+    limit: int | None = None
+    restart: int | None = None
+
+    def law(self) -> StepLaw:
+        """Return the law: LRSAO with the paper's parameters, EA+RL with its appendix's."""
+        return _law(self.n, self.ell, self.algorithm)
+
+
+@lru_cache(maxsize=8)
+def _law(n: int, ell: int, algorithm: str) -> StepLaw:
+    chosen = Algorithm.lrsao(Parameters.paper(n)) if algorithm == "lrsao" else Algorithm.earl()
+    return StepLaw.of(Landscape.jump(n, ell), chosen)
+
+
+def samples_of(cell: Cell) -> Samples:
+    """Play a cell."""
+    from simulate.runner import simulate
+
+    return simulate(cell.law(), runs=cell.runs, seed=cell.seed, arithmetic=cell.arithmetic,
+                    limit=cell.limit, restart=cell.restart, path=(cell.n, cell.ell))
+
+
+@lru_cache(maxsize=2000)
+def play(cell: Cell, level: float) -> Summary:
+    """Play a cell and summarise it."""
+    from simulate.statistics import summary
+
+    return summary(samples_of(cell), level)
+
+
+@lru_cache(maxsize=2000)
+def exact_point(schedule: str, n: int) -> CurvePoint:
+    """Return E[T] and its phases at one n of a schedule, from the crossing counts."""
+    (point,) = curve(schedule, [n], progress=no_progress)
+    return point
+
+
+def grid(first_last_step: Range) -> list[int]:
+    """Return the integers of a range whose last is included."""
+    first, last, step = first_last_step
+    return list(range(first, last + 1, step))
+
+
+def schedule_text(schedule: str) -> str:
+    """Return a schedule of l for people.
+
+    >>> [schedule_text(s) for s in ("2", "half")]
+    ['l = 2', 'l = floor((n-5)/2)']
+    """
+    names = {"cbrt": "floor(n^(1/3))", "sqrt": "floor(n^(1/2))", "half": "floor((n-5)/2)"}
+    return f"l = {names.get(schedule, schedule)}"

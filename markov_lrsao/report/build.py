@@ -1,0 +1,120 @@
+"""From nothing to the page: what is missing is computed, what is kept is reused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.report import findings
+from markov_lrsao.report.files import check_writable, kept, write_whole
+from markov_lrsao.report.page import Content, render
+from markov_lrsao.report.values import exact_values
+from markov_lrsao.report.verdicts import load_verification, verification
+
+if TYPE_CHECKING:
+    from markov_lrsao.figures import Settings
+
+__all__ = ["Scope", "figure_data", "make_report"]
+
+_NEEDED = {"name", "title", "caption", "command", "kind"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """How far the page goes.
+
+    Attributes
+    ----------
+    n_max : every valid (n, l) up to this n is on the sliders
+    sizes : n of the paper's schedules
+    law : (n, l) whose law of T is compared with its mean
+    float_sizes, float_runs : of the simulations in float64 arithmetic, l = 2
+    """
+
+    n_max: int = 40
+    sizes: tuple[int, ...] = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+    law: tuple[int, int] = (1000, 2)
+    float_sizes: tuple[int, ...] = (1000, 4000, 10_000)
+    float_runs: int = 2000
+
+    @classmethod
+    def full(cls) -> Scope:
+        """Return the scope of the published page: a few minutes on two cores."""
+        return cls()
+
+    @classmethod
+    def quick(cls) -> Scope:
+        """Return a smaller scope: well under a minute."""
+        return cls(n_max=20, sizes=(50, 100, 200, 500, 1000), law=(200, 2),
+                   float_sizes=(1000, 2000), float_runs=400)
+
+
+def figure_data(folder: Path, settings: Settings, progress: Progress) -> list[dict[str, Any]]:
+    """Return the data of all figures; those that are missing in `folder` are made.
+
+    A figure of the full set is as good as one of the quick set, and is not overwritten by it.
+    """
+    from markov_lrsao.figures import FIGURES, Settings, build
+    from markov_lrsao.figures.base import version
+    from markov_lrsao.figures.files import is_complete
+
+    best = Settings.full().to_dict()
+    missing = [name for name in FIGURES if not is_complete(folder, name, best, version())]
+    if missing:
+        build(missing, folder, settings, progress)
+    found = []
+    for name in FIGURES:
+        data = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        if not isinstance(data, dict) or not set(data) >= _NEEDED:
+            raise ParameterError(
+                f"{folder / name}.json is not the data of a figure; delete it and run again")
+        found.append(data)
+    return found
+
+
+def make_report(
+    out: Path, *, scope: Scope | None = None, settings: Settings | None = None,
+    figures: Path = Path("figures"), verify: Path | None = None, workers: int | None = None,
+    command: str = "markov-lrsao report", progress: Progress = no_progress,
+) -> Path:
+    """Write the page to `out` and return its path.
+
+    Parameters
+    ----------
+    settings : of the figures; default `Settings.full()`
+    figures : folder of the figures; what else takes long is kept in its subfolder `report`
+    verify : verdicts printed by `markov-lrsao verify --json`; made if not given
+    workers : processes for the exact values, all cores by default
+
+    Raises
+    ------
+    ParameterError, FileFormatError
+        `out` or `figures` cannot be written, `verify` is not such a file.
+    """
+    from markov_lrsao.figures import Settings
+    from markov_lrsao.figures.base import version
+
+    scope = scope or Scope.full()
+    check_writable(out)
+    if verify is not None:
+        load_verification(verify)  # a wrong file is refused before the long work
+    keep = figures / "report"
+    figure_list = figure_data(figures, settings or Settings.full(), progress)
+    values = kept(keep / "values.json", {"n_max": scope.n_max, "sizes": scope.sizes},
+                  lambda: exact_values(scope.n_max, scope.sizes, workers=workers,
+                                       progress=progress))
+    numbers = kept(keep / "findings.json", asdict(scope), lambda: {
+        "constants": findings.constants(values, progress),
+        "concentration": findings.concentration(*scope.law, progress),
+        "float64": findings.float64_effect(scope.float_sizes, scope.float_runs, progress),
+    })
+    content = Content(
+        values=values, verification=verification(keep, verify, progress), numbers=numbers,
+        figures=figure_list, version=version(), command=command,
+    )
+    write_whole(out, render(content))
+    return out

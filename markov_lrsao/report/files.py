@@ -1,0 +1,107 @@
+"""Whole files or none, and values that are kept between runs.
+
+A value is kept with a key (its settings and a fingerprint of the sources): a changed program
+or changed settings compute it again, an interrupted run continues where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markov_lrsao.errors import ParameterError
+
+__all__ = ["check_writable", "fingerprint", "kept", "write_whole"]
+
+_COMPUTING = {Path(__file__).resolve().with_name(name) for name in ("findings.py", "values.py")}
+
+
+@cache
+def fingerprint() -> str:
+    """Return a digest of the sources that numbers and verdicts come from."""
+    packages = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    for package in ("markov_lrsao", "simulate", "proofs_check"):
+        for path in sorted((packages / package).rglob("*.py")):
+            # What only presents numbers does not change them.
+            presents = {"report", "cli", "figures"} & set(path.relative_to(packages).parts)
+            if not presents or path in _COMPUTING:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+def check_writable(path: Path) -> None:
+    """Raise ParameterError if a file of that name could not be written: before long work."""
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise ParameterError(f"--out {path} is a folder; give the name of a file")
+    if not folder.is_dir():
+        raise ParameterError(f"--out {path}: the folder {folder} does not exist; create it first")
+    try:
+        handle, name = tempfile.mkstemp(prefix=".report.", suffix=".part", dir=folder)
+        os.close(handle)
+        os.unlink(name)
+    except OSError as error:
+        raise ParameterError(
+            f"cannot write {path}: {error.strerror or error}; choose another --out"
+        ) from None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file under a temporary name and rename it: whoever looks sees all of it or none.
+
+    Raises
+    ------
+    ParameterError
+        The disk is full or the folder cannot be written; an older file is untouched.
+    """
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(
+            prefix=f".{path.name}.", suffix=".part", dir=path.resolve().parent)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        temporary = ""
+    except OSError as error:
+        raise ParameterError(
+            f"cannot write {path}: {error.strerror or error}; make room or choose another place"
+        ) from None
+    finally:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def kept(path: Path, settings: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
+    """Return the value kept in `path` if its key agrees; else compute and keep it.
+
+    A file that cannot be read as JSON (of another program, or cut off by a crash of the file
+    system) counts as absent.
+    """
+    # Through JSON once, so that the comparison sees lists where settings have tuples.
+    key = json.loads(json.dumps({"sources": fingerprint(), **settings}))
+    if path.is_file():
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = None
+        if isinstance(found, dict) and found.get("key") == key and "value" in found:
+            return found["value"]
+    value = json.loads(json.dumps(compute()))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"cannot create {path.parent}: {error.strerror or error}; choose another --figures"
+        ) from None
+    write_whole(path, json.dumps({"key": key, "value": value}) + "\n")
+    return value

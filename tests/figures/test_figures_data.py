@@ -1,0 +1,369 @@
+"""Figures are compared with their data: the data with the engine, the drawings with the data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+from scipy.stats import binom
+
+from markov_lrsao import Algorithm, Landscape, Parameters, runtime
+from markov_lrsao.curves import ell_of
+from markov_lrsao.distribution import distribution
+from markov_lrsao.figures import FIGURES, FigureData, Series, Settings
+from markov_lrsao.figures.base import Axis
+from markov_lrsao.figures.canvas import draw, pictures
+from markov_lrsao.progress import no_progress
+from markov_lrsao.rationals import harmonic_difference, rational, to_float
+from simulate.runner import simulate
+from simulate.statistics import expected_running_time
+
+NAMES = list(FIGURES)
+RUNTIMES = [n for n in NAMES if n.startswith("runtime-")]
+GRAPHS = [n for n in NAMES if n.startswith(("transitions-", "site-", "right-"))]
+CHARTS = [n for n in NAMES if n not in GRAPHS]
+
+
+@cache
+def exact(n: int, ell: int) -> Any:
+    return runtime(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), field="exact")
+
+
+def series(data: FigureData, name: str) -> Series:
+    (found,) = [s for s in data.series if s.name.startswith(name)]
+    return found
+
+
+def floats(values: Any) -> Any:
+    return np.array([np.nan if v is None else v for v in values or ()])
+
+
+def test_every_figure_is_there() -> None:
+    assert set(GRAPHS) | set(CHARTS) == set(NAMES)
+    assert len(RUNTIMES) == 8
+    assert {"objectives", "earl-2", "earl-2-log", "earl-half", "earl-half-log", "float64",
+            "profile-steps", "distribution", "right-plateau"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_curves_pass_through_the_exact_values(made: dict[str, FigureData], name: str) -> None:
+    data, schedule = made[name], name.split("-")[1]
+    curve = series(data, "E[T], exact")
+    assert curve.x == ([20, 60] if name.endswith("10000") else [20, 40])
+    lower = series(data, "n H_n")
+    assert [data.notes["ell"][i] for i in range(len(curve.x))] == [
+        ell_of(schedule, int(n or 0)) for n in curve.x]
+    for n, value, bound in zip(curve.x, curve.y, lower.y, strict=True):
+        size = int(n or 0)
+        truth = exact(size, ell_of(schedule, size)).total.value
+        assert value == pytest.approx(to_float(truth), rel=1e-12)
+        assert bound == pytest.approx(to_float(size * harmonic_difference(0, size)), rel=1e-12)
+
+
+def test_the_paper_s_terms_are_those_of_its_statements(made: dict[str, FigureData]) -> None:
+    data = made["runtime-sqrt-1000"]
+    order = series(data, "Theorem 1")
+    for n, value in zip(order.x, order.y, strict=True):
+        ell = ell_of("sqrt", int(n or 0))
+        assert value == pytest.approx(n**2 / ell**2 + n * np.log(n), rel=1e-12)  # type: ignore
+    assert "n^2/l^2 + n log n" in data.notes["statement"]
+    phases = made["phase-bounds"]
+    for k, text in enumerate(("E[T1], exact", "E[T2], exact", "E[T3], exact")):
+        line = series(phases, text)
+        truth = [to_float(exact(int(n or 0), ell_of("sqrt", int(n or 0))).phases[k].value)
+                 for n in line.x]
+        assert line.y == pytest.approx(truth, rel=1e-12)
+
+
+def test_bands_contain_the_exact_mean_at_the_stated_rate(small: Settings) -> None:
+    """240 bands at 95%: the number of hits is binomial but for the Student approximation."""
+    hits = total = 0
+    for seed in range(80):
+        settings = replace(small, seed=seed, runs=400, small=(20, 40, 10))
+        data = FIGURES["runtime-half-1000"].compute(settings, no_progress)
+        band, curve = data.series[0], series(data, "E[T], exact")
+        assert band.low is not None
+        assert band.high is not None
+        inside = [low <= y <= high  # type: ignore[operator]
+                  for low, y, high in zip(band.low, curve.y, band.high, strict=True)]
+        hits, total = hits + sum(inside), total + len(inside)
+        assert data.notes["bands_with_the_exact_mean"] == f"{sum(inside)} of {len(inside)}"
+    law = binom(total, small.level)
+    assert law.ppf(1e-4) <= hits <= law.ppf(1 - 1e-4)
+
+
+def test_simulated_points_are_the_runs_of_the_seed(
+    made: dict[str, FigureData], small: Settings
+) -> None:
+    points = series(made["runtime-2-1000"], "simulated mean")
+    for n, mean in zip(points.x, points.y, strict=True):
+        law = exact_law(int(n or 0), 2, Algorithm.lrsao(Parameters.paper(int(n or 0))))
+        runs = simulate(law, runs=small.runs, seed=small.seed, path=(int(n or 0), 2))
+        assert mean == pytest.approx(runs.times.mean(), rel=1e-12)
+
+
+def exact_law(n: int, ell: int, algorithm: Algorithm) -> Any:
+    from markov_lrsao import StepLaw
+
+    return StepLaw.of(Landscape.jump(n, ell), algorithm)
+
+
+def test_earl_is_counted_as_ert_at_the_stated_budget(
+    made: dict[str, FigureData], small: Settings
+) -> None:
+    data = made["earl-2"]
+    assert (data.notes["earl_alpha"], data.notes["earl_gamma"]) == ("4/5", "99/100")
+    plain, again = (series(data, f"EA+RL, ERT, {word}") for word in ("budget", "restart"))
+    for i, size in enumerate(plain.x):
+        n = int(size or 0)
+        limit, restart = data.notes["budget"][i], data.notes["restart_length"][i]
+        assert limit == 10 * n * n
+        assert restart == -(-4 * n * harmonic_difference(0, n)).floor()
+        for found, every in ((plain, None), (again, restart)):
+            runs = simulate(exact_law(n, 2, Algorithm.earl("4/5", "99/100")), limit=limit,
+                            restart=every, runs=small.earl_runs, seed=small.seed, path=(n, 2))
+            assert found.y[i] == pytest.approx(expected_running_time(runs.steps, runs.censored))
+            rates = "success_rate" + ("_with_restarts" if every else "")
+            assert data.notes[rates][i] == (~runs.censored).mean()
+    assert min(data.notes["success_rate"]) < 1, "these runs should not all end"
+    assert made["earl-2-log"].y.scale == "log"
+    assert [s.y for s in made["earl-2-log"].series] == [s.y for s in data.series]
+
+
+def test_float64_is_another_algorithm(made: dict[str, FigureData], small: Settings) -> None:
+    data = made["float64"]
+    law = exact_law(1000, 2, Algorithm.lrsao(Parameters.paper(1000)))
+    for text, arithmetic in (("simulated, true", "exact"), ("simulated, plain float64", "float64")):
+        runs = simulate(law, runs=small.float_runs, seed=small.seed, path=(1000, 2),
+                        arithmetic=arithmetic)  # type: ignore[arg-type]
+        assert series(data, text).y[1] == pytest.approx(runs.times.mean())
+    assert series(data, "simulated, true").y != series(data, "simulated, plain float64").y
+    ratio = series(made["float64-ratio"], "simulated, plain float64").y[1]
+    mean, truth = (floats(series(data, text).y)[1] for text in ("simulated, plain", "E[T]"))
+    assert ratio == pytest.approx(mean / truth)
+
+
+def test_profiles_add_up_to_the_exact_runtime(made: dict[str, FigureData]) -> None:
+    for line in made["profile-steps"].series:
+        ell = int(line.name.removeprefix("l = "))
+        assert line.exact is not None
+        parts = [rational(text) for text in line.exact]
+        assert sum(parts, fmpq(0)) == exact(20, ell).total.value
+        assert line.y == [to_float(part) for part in parts]
+
+
+def test_distributions_agree_with_the_other_method(made: dict[str, FigureData]) -> None:
+    """At this size the figure uses powers of the joint chain; hold it against the inversion."""
+    data = made["distribution"]
+    for schedule in ("2", "sqrt", "half"):
+        ell = ell_of(schedule, 13)
+        law = distribution(Landscape.jump(13, ell), Algorithm.lrsao(Parameters.paper(13)),
+                           method="inversion")
+        lines = [s for s in data.series if s.name == f"l = {ell}, exact"]
+        assert lines
+        for line in lines:
+            assert line.y == pytest.approx(law.cdf(np.array(line.x, np.int64)), abs=1e-7)
+        notes = data.notes[f"l = {ell}"]
+        assert notes["quantiles"] == {f"{q:g}": law.quantile(q)
+                                      for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
+
+
+def test_bands_of_the_ecdf_contain_the_exact_function(small: Settings) -> None:
+    """The band holds at all times at once with at least the stated probability."""
+    hits = total = 0
+    for seed in range(40):
+        data = FIGURES["distribution"].compute(replace(small, seed=seed), no_progress)
+        for ell in (2, 3, 4):
+            notes = data.notes[f"l = {ell}"]
+            hits, total = hits + (notes["largest_distance"] <= notes["band"]), total + 1
+    assert hits >= binom(total, small.level).ppf(1e-4)
+
+
+def test_quantiles_over_n(made: dict[str, FigureData]) -> None:
+    data = made["quantiles"]
+    median, mean = series(data, "median"), series(data, "E[T]")
+    for i, size in enumerate(median.x):
+        n = int(size or 0)
+        law = distribution(Landscape.jump(n, 2), Algorithm.lrsao(Parameters.paper(n)))
+        assert law.cdf(int(median.y[i] or 0)) >= 0.5 > law.cdf(int(median.y[i] or 0) - 1)
+        assert mean.y[i] == pytest.approx(to_float(exact(n, 2).total.value), rel=1e-12)
+
+
+def test_objectives_are_those_of_the_landscape(made: dict[str, FigureData]) -> None:
+    n, ell = 30, 5
+    jump = [p if ell < p < n - ell or p == n else 0 for p in range(n + 1)]
+    left = [p if p <= ell + 1 else 0 for p in range(n + 1)]
+    right = [p if p >= n - ell - 1 else 0 for p in range(n + 1)]
+    assert [s.y for s in made["objectives"].series] == [left, jump, right]
+
+
+def outgoing(data: FigureData) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = defaultdict(list)
+    for e in data.edges:
+        found[e["source"]].append(e)
+    return found
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_probabilities_of_every_node_add_up_to_one(
+    made: dict[str, FigureData], name: str
+) -> None:
+    data = made[name]
+    nodes = {n["id"]: n for n in data.nodes}
+    assert len(nodes) == len(data.nodes)
+    found = outgoing(data)
+    assert set(found) == {i for i, n in nodes.items() if not n.get("end")}
+    for edges in found.values():
+        assert sum((rational(e["probability"]) for e in edges), fmpq(0)) == 1
+        assert {e["target"] for e in edges} <= set(nodes)
+
+
+def test_the_paper_s_diagram_at_position_one(made: dict[str, FigureData]) -> None:
+    """After x+ at 0: L- stays and y- falls with 1/(2n) each, L+ or y+ climb with 2(n-1)/(2n)."""
+    data, n = made["transitions-start"], 14
+    labels = {node["id"]: node["label"].split("\n") for node in data.nodes}
+    found = outgoing(data)
+    for row, y in (("0=L=R>J", "R"), ("0=L=J>R", "J")):
+        (source,) = [i for i, (p, shown) in ((i, x) for i, x in labels.items())
+                     if (p, shown) == ("1", row)]
+        by_event = {e["label"].split("\n")[0]: e for e in found[source]}
+        assert set(by_event) == {"L-", f"{y}-", "L+", f"{y}+"}
+        assert rational(by_event["L-"]["probability"]) == fmpq(1, 2 * n)
+        assert by_event["L-"]["target"] == source
+        assert rational(by_event[f"{y}-"]["probability"]) == fmpq(1, 2 * n)
+        assert labels[by_event[f"{y}-"]["target"]][0] == "0"
+        up = [by_event["L+"], by_event[f"{y}+"]]
+        assert sum((rational(e["probability"]) for e in up), fmpq(0)) == fmpq(n - 1, n)
+        assert by_event[f"{y}+"]["label"].endswith("(n-1)/(2n)")
+
+
+def test_a_learnt_plateau_is_climbed_like_the_paper_s_diagram(made: dict[str, FigureData]) -> None:
+    data = made["transitions-plateau"]
+    climbs = [e for e in data.edges if e["moved"] == 1]
+    assert {e["moved"] for e in data.edges} == {0, 1}
+    assert {e["source"] for e in climbs} == {"L1", "L2", "L3", "L4", "L5", "R26", "R27", "R28",
+                                             "R29"}
+    for e in climbs:
+        assert rational(e["probability"]) == fmpq(30 - int(e["source"][1:]), 30)
+
+
+def test_every_objective_climbs_at_an_interior_site(made: dict[str, FigureData]) -> None:
+    data = made["site-interior"]
+    p = data.notes["position"]
+    for edges in outgoing(data).values():
+        up = sum((rational(e["probability"]) for e in edges if e["moved"] == 1), fmpq(0))
+        assert up == fmpq(14 - p, 14)
+
+
+def test_phase_three_from_the_drawn_chain(made: dict[str, FigureData]) -> None:
+    """Solve the drawn graph for the expected time to the optimum; all starts are within E[T3].
+
+    A corridor from p takes n (1/(n-p) + .. + 1/1) steps, every other arrow one.
+    """
+    data, n = made["right-plateau"], 14
+    index = {node["id"]: i for i, node in enumerate(data.nodes)}
+    position = {node["id"]: int(node["label"].split()[0]) for node in data.nodes}
+    matrix, right = np.eye(len(index)), np.zeros(len(index))
+    for e in data.edges:
+        i = index[e["source"]]
+        corridor = e["label"].startswith("corridor")
+        steps = (to_float(n * harmonic_difference(0, n - position[e["source"]]))
+                 if corridor else 1.0)
+        probability = to_float(rational(e["probability"]))
+        matrix[i, index[e["target"]]] -= probability
+        right[i] += probability * steps
+    times = np.linalg.solve(matrix, right)
+    starts = [times[index[i]] for i in data.notes["starts"]]
+    truth = to_float(exact(n, 2).phases[2].value)
+    assert min(starts) < truth < max(starts)
+
+
+def drawn(data: FigureData) -> tuple[Any, dict[str, Any]]:
+    from matplotlib.figure import Figure
+
+    canvas = Figure(layout="constrained")
+    draw(data, canvas)
+    return canvas, {str(a.get_gid()): a for a in canvas.findobj() if a.get_gid()}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_drawn_lines_carry_the_data(made: dict[str, FigureData], name: str) -> None:
+    data = FigureData.from_dict(json.loads(made[name].to_json()))
+    assert data.to_dict() == made[name].to_dict()
+    canvas, artists = drawn(data)
+    for k, s in enumerate(data.series):
+        artist = artists[f"series-{k}"]
+        if s.kind == "band":
+            corners = np.concatenate([p.vertices for p in artist.get_paths()])
+            for x, low, high in zip(*map(floats, (s.x, s.low, s.high)), strict=True):
+                for y in (low, high):
+                    assert np.isclose(corners, [x, y], rtol=1e-12).all(axis=1).any()
+        else:
+            np.testing.assert_array_equal(artist.get_xdata(), floats(s.x))
+            np.testing.assert_array_equal(artist.get_ydata(), floats(s.y))
+        assert artist.axes is canvas.axes[s.panel]
+    assert canvas.axes[-1].get_xscale() == data.x.scale
+    assert canvas.axes[0].get_yscale() == data.y.scale
+    assert artists["command"].get_text().startswith(data.command)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_drawn_graphs_carry_the_data(made: dict[str, FigureData], name: str) -> None:
+    data = made[name]
+    _, artists = drawn(data)
+    for node in data.nodes:
+        text = artists[f"node-{node['id']}"]
+        assert (text.get_text(), *text.get_position()) == (node["label"], node["x"], node["y"])
+    assert sum(gid.startswith("edge-") for gid in artists) == len(data.edges)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_series_differ_without_colour(made: dict[str, FigureData], name: str) -> None:
+    looks = [(s.panel, s.kind, s.style, s.marker) for s in made[name].series
+             if s.kind in ("line", "points")]
+    assert len(set(looks)) == len(looks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_csv_has_every_point(made: dict[str, FigureData], name: str) -> None:
+    data = made[name]
+    rows = list(csv.reader(io.StringIO(data.to_csv())))[1:]
+    expected = len(data.edges) if data.kind == "graph" else sum(len(s.x) for s in data.series)
+    assert len(rows) == expected > 0
+
+
+def test_pictures_are_reproducible_and_labelled(made: dict[str, FigureData]) -> None:
+    first, second = pictures(made["runtime-2-1000"]), pictures(made["runtime-2-1000"])
+    assert first == second
+    assert first["png"].startswith(b"\x89PNG")
+    assert made["runtime-2-1000"].command in first["svg"].decode().replace("&#x27;", "'")
+
+
+def test_a_map_is_drawn_from_its_grid() -> None:
+    """The regime map has no numbers yet; its kind of drawing is ready for them."""
+    values = [[1.0, 2.0, None], [3.0, 4.0, 5.0]]
+    data = FigureData(
+        name="map", title="", caption="", command="c", kind="map", settings={},
+        x=Axis("x", "log"), y=Axis("y"),
+        grid={"x": [1, 10, 100], "y": [0, 1], "values": values,
+              "exact": [[True, False, True], [True, True, True]],
+              "borders": [{"name": "b", "condition": "y = 1/2", "x": [1, 100], "y": [0.5, 0.5]}]})
+    _, artists = drawn(data)
+    np.testing.assert_array_equal(artists["grid"].get_array().filled(np.nan).reshape(2, 3),
+                                  [[1, 2, np.nan], [3, 4, 5]])
+    assert artists["border-0"].get_ydata().tolist() == [0.5, 0.5]
+    assert data.to_csv().splitlines()[2] == "10,0,2.0,False"
+
+
+def test_commands_of_the_settings() -> None:
+    assert Settings.full().command("float64") == "markov-lrsao figures --only float64"
+    assert Settings.quick().command("float64") == "markov-lrsao figures --quick --only float64"
+    assert "runs=3" in Settings(runs=3).command("float64")
