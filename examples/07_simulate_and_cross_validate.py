@@ -1,0 +1,47 @@
+"""Simulation against the exact engine: means, distribution, and what plain floats do."""
+
+import numpy as np
+
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
+from markov_lrsao.distribution import distribution
+from simulate import cross_validate, ecdf, simulate, summary
+from simulate.statistics import band_halfwidth
+
+landscape = Landscape.jump(9, 2)
+algorithm = Algorithm.lrsao(Parameters.paper(9))
+
+# %% 20,000 runs; the seed fixes every one of them, whatever the number of cores.
+samples = simulate(StepLaw.of(landscape, algorithm), runs=20_000, seed=1)
+found = summary(samples)
+exact = runtime(landscape, algorithm)
+z = (found.total.value - float(exact.total)) / found.total.error
+print(f"simulated mean {found.total.value:.4f} +- {found.total.error:.4f} (standard error)")
+print(f"exact mean     {float(exact.total):.4f}, z = {z:.2f}")
+assert abs(z) < 4
+
+# %% The distribution: all of the exact curve lies in the band around the simulated one. The
+# band holds the true curve in 999 of 1000 experiments (Dvoretzky, Kiefer, Wolfowitz).
+times, share = ecdf(samples)
+apart = float(np.abs(distribution(landscape, algorithm).cdf(times) - share).max())
+band = band_halfwidth(samples.runs, level=0.999)
+print(f"largest distance {apart:.4f}, half width of the 99.9% band {band:.4f}")
+assert apart < band
+
+# %% The same for several (n, l) at once: one error level for all tests together.
+agreement = cross_validate([(9, 2), (11, 3)], runs=10_000, seed=1, level=0.001)
+print(f"{agreement.tests} tests at the level {agreement.level}: "
+      f"{'all agree' if agreement.agrees else 'DISAGREE'}")
+assert agreement.agrees
+
+# %% Plain float64 is another algorithm: an entry that is only ever rejected shrinks fivefold
+# each time, after some 463 rejections it is rounded to 0, and the agent forgets.
+n = 2000
+far = StepLaw.of(Landscape.jump(n, 2), Algorithm.lrsao(Parameters.paper(n)))
+truth = float(runtime(far.landscape, far.algorithm, field="float").total)
+true_mean = summary(simulate(far, runs=1000, seed=1)).total
+float_mean = summary(simulate(far, runs=1000, seed=1, arithmetic="float64")).total
+print(f"n = 2000, l = 2: E[T] = {truth:,.0f}")
+print(f"true semantics: mean {true_mean.value:,.0f} +- {true_mean.error:,.0f}")
+print(f"plain float64:  mean {float_mean.value:,.0f} +- {float_mean.error:,.0f}")
+assert abs(true_mean.value - truth) < 4 * true_mean.error
+assert float_mean.value - truth > 4 * float_mean.error

@@ -1,0 +1,41 @@
+"""Hyper-parameters: what E[T] depends on, and what it does not.
+
+alpha, gamma and r enter the walk only through comparisons of Q-entries. Wherever all
+comparisons come out as with the paper's choice, E[T] is the same fraction.
+"""
+
+from markov_lrsao import Algorithm, Landscape, LrsaoError, Parameters, hypothesis_h, runtime
+
+landscape = Landscape.jump(9, 2)
+
+# %% The same fraction over a wide range of learning rates, discounts and penalties.
+values = set()
+for alpha, gamma, r in (("4/5", "1/10", "7/2"), ("1/2", "1/10", None), ("3/4", "1/10", None),
+                        ("4/5", "1/10", "3"), ("4/5", "1/10", "12"), ("4/5", "1/50", None)):
+    parameters = Parameters.paper(9, alpha=alpha, gamma=gamma, r=r)
+    h = hypothesis_h(landscape, parameters)
+    total = runtime(landscape, Algorithm.lrsao(parameters)).total.rational
+    values.add(total)
+    print(f"alpha = {alpha:>4}, gamma = {gamma:>4}, r = {parameters.r!s:>7} "
+          f"in ({h.lower}, {h.upper}): E[T] = {total}")
+    assert h.holds
+assert values == {"51740216905/1185192162"}
+
+# %% Numbers are read exactly: the text "0.8" is 4/5. The float 0.8 is a slightly different
+# number, so it is refused rather than guessed at.
+assert Parameters.paper(9, alpha="0.8") == Parameters.paper(9, alpha="4/5")
+try:
+    Parameters.paper(9, alpha=0.8)
+    raise AssertionError("a binary float was taken for an exact number")
+except LrsaoError as error:
+    print("refused:", error)
+
+# %% A penalty outside hypothesis (H) is refused too, unless one asks for it. By hand: the bounds
+# are (1/(4/5 * 9/10) - 1) * 6 = (7/18) * 6 = 7/3 and 1/(4/5 * 1/10) = 25/2.
+try:
+    runtime(landscape, Algorithm.lrsao(Parameters.paper(9, r="2")))
+    raise AssertionError("a penalty outside (H) went through")
+except LrsaoError as error:
+    reason = str(error)
+print("refused:", reason)
+assert "7/3 < r < 25/2" in reason
