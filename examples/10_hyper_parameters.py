@@ -39,3 +39,23 @@ except LrsaoError as error:
     reason = str(error)
 print("refused:", reason)
 assert "7/3 < r < 25/2" in reason
+
+# %% Elsewhere in (H) comparisons depend on values. They are followed, and the answer is again a
+# fraction, but another one: L is used more often on the right plateau.
+parameters = Parameters.of("0.95", "1/10", "1.03")
+assert hypothesis_h(landscape, parameters).holds
+result = runtime(landscape, Algorithm.lrsao(parameters))
+print(f"alpha = 0.95, r = 1.03: {result.kind}, E[T] = {result.total.rational}, "
+      f"about {float(result.total):.4f}")
+assert result.kind == "exact"
+assert abs(float(result.total) - 45.66) < 0.005
+
+# %% Above the upper bound of (H) a run can get stuck for ever: E[T] is infinite, and the answer
+# shows a trap and the probability of entering it.
+far = runtime(Landscape.jump(40, 3), Algorithm.lrsao(Parameters.paper(40, r="200")),
+              outside_h=True)
+assert far.kind == "infinite"
+assert far.trap is not None
+lower, upper = far.trap.probability.ends
+print(f"n = 40, l = 3, r = 200: E[T] is {far.kind}; stuck at {far.trap.state.split()[0]} "
+      f"with probability in [{lower[:7]}, {upper[:7]}]")

@@ -13,7 +13,6 @@ from markov_lrsao import (
     Algorithm,
     Landscape,
     LandscapeFamily,
-    LrsaoError,
     Parameters,
     StepLaw,
     runtime,
@@ -34,11 +33,12 @@ assert (alone, helped) == ("10", "11/2")
 # and the toolkit says so instead of running for ever.
 trap = {"F": [0, 1, 0, 0, 2], "H": [0, 1, 2, 3, 4]}
 landscape = Landscape.from_arrays(trap, target="F", name="trap")
-try:
-    runtime(landscape, Algorithm.rls())
-    raise AssertionError("random local search cannot leave the trap")
-except LrsaoError as error:
-    print("RLS:", error)
+stuck = runtime(landscape, Algorithm.rls())
+assert stuck.kind == "infinite"
+assert stuck.trap is not None
+print(f"RLS: E[T] is {stuck.kind}, stuck at {stuck.trap.state} "
+      f"with probability {stuck.trap.probability.rational}")
+assert (stuck.trap.state, stuck.trap.probability.rational) == ("p=1", "1")
 
 # %% LRSAO leaves it. By hand: 4(1/4 + 1/3 + 1/2 + 1) = 25/3 as a coupon collector; at position 1
 # the two objectives tie until H has been accepted, 8/3 steps instead of 4/3; and with

@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from flint import fmpq
 
 from markov_lrsao.blocks import Exit
 from markov_lrsao.choices import probability_of_reaching
 from markov_lrsao.refinement import Refined
+from markov_lrsao.structure import components
 
 __all__ = ["Fate", "fate"]
 
@@ -31,7 +33,8 @@ class Fate:
     Attributes
     ----------
     traps : the trap states
-    entry : the trap that is closest to the start, for people; None without traps
+    entry : the closest state to the start that is met again and again for ever, for people;
+        None without traps
     lower, upper : per state, bounds of the probability of entering a trap from there
     wanders : whether open comparisons might keep a run from ending
     """
@@ -64,7 +67,8 @@ def fate(block: Refined, *, lost: int | None = None) -> Fate:
     if not traps:
         return Fate((), None, (), (), wanders)
     lower, upper = probability_of_reaching(block, traps, cautious=wanders, lost=given_up)
-    entry = next(i for i in _breadth_first(successors, block.start) if i in traps)
+    ends = _never_left(successors, traps)
+    entry = next(i for i in _breadth_first(successors, block.start) if i in ends)
     return Fate(tuple(sorted(traps)), entry, tuple(max(v, fmpq(0)) for v in lower),
                 tuple(min(v, fmpq(1)) for v in upper), wanders)
 
@@ -89,6 +93,22 @@ def _cannot_finish(successors: list[list[list[int | Exit]]]) -> set[int]:
                 finishing[i] = True
                 stack.append(i)
     return {i for i, ends in enumerate(finishing) if not ends}
+
+
+def _never_left(successors: list[list[list[int | Exit]]], traps: set[int]) -> set[int]:
+    """Return the traps whose strongly connected component is never left."""
+    number = {i: k for k, i in enumerate(sorted(traps))}
+    targets = [
+        sorted({number[t] for options in successors[i] for t in options
+                if not isinstance(t, Exit)})
+        for i in number
+    ]
+    indptr = np.cumsum([0, *map(len, targets)]).astype(np.int64)
+    indices = np.array([t for row in targets for t in row], dtype=np.int64)
+    label = components(indptr, indices).label
+    left = {int(label[k]) for k, row in enumerate(targets)
+            if any(label[t] != label[k] for t in row)}
+    return {i for i, k in number.items() if int(label[k]) not in left}
 
 
 def _may_stay(successors: list[list[list[int | Exit]]], traps: set[int]) -> set[int]:

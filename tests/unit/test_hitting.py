@@ -150,7 +150,7 @@ def test_what_is_never_left_is_an_error() -> None:
     stuck = runtime(Landscape.jump(9, 2), Algorithm.rls(), outside_h=True)
     assert stuck.kind == "infinite"
     assert stuck.trap is not None
-    assert (stuck.trap.state, stuck.trap.probability.rational) == ("p=0", "1")
+    assert (stuck.trap.state, stuck.trap.probability.rational) == ("p=6", "1")
 
 
 @st.composite
