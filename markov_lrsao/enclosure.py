@@ -41,6 +41,7 @@ __all__ = ["TOLERANCE", "Enclosure", "central_enclosures", "counted_phases",
 TOLERANCE = fmpq(1, 2_000)
 """Relative width of E[T] and of every phase at which refinement stops by default."""
 _LARGEST_TAIL = 30_000
+_LARGEST_EXACT_TAIL = 5_000
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ def resolve(
 ) -> Decomposition:
     """Refine until all comparisons are decided or the enclosure is narrow enough.
 
-    Returns the decomposition of the level with the narrowest enclosure. Levels after the first
-    that need more than `largest` states are not tried.
+    Returns the decomposition of the level with the narrowest enclosure. Levels that need too
+    many states (after the first, more than `largest`) are passed over.
 
     Raises
     ------
@@ -72,16 +73,18 @@ def resolve(
     """
     automata = derive_automata(law, cut_of(law))
     best: tuple[fmpq, Decomposition] | None = None
+    refused: StateSpaceTooLargeError | None = None
     with progress("refining values", total=len(LEVELS)) as bar:
         for level in LEVELS:
-            most = _LARGEST_TAIL if largest is None or best is None else largest
+            bar.advance()
+            most = _LARGEST_TAIL if level.exact <= 1 else _LARGEST_EXACT_TAIL
+            if largest is not None and best is not None:
+                most = min(most, largest)
             try:
                 found = refined_decomposition(law, level, automata, largest=most)
-            except StateSpaceTooLargeError:
-                if best is None:
-                    raise
-                break
-            bar.advance()
+            except StateSpaceTooLargeError as error:
+                refused = error
+                continue  # a finer mesh with fewer exact values may have fewer states
             if found.choices is None:
                 return found
             width = _width(found)
@@ -89,7 +92,8 @@ def resolve(
                 best = (width, found)
             if width <= tolerance:
                 break
-    assert best is not None
+    if best is None:
+        raise refused or StateSpaceTooLargeError("no level of refinement applies")
     return best[1]
 
 

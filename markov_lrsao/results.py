@@ -47,7 +47,7 @@ class Quantity:
     @property
     def exact(self) -> bool:
         """Whether the number is exact."""
-        return isinstance(self.value, fmpq) or self.infinite
+        return isinstance(self.value, fmpq)
 
     @property
     def infinite(self) -> bool:
@@ -185,8 +185,8 @@ class RuntimeResult:
 
     @property
     def exact(self) -> bool:
-        """Whether E[T] and its phases are exact."""
-        return self.total.exact and all(phase.exact for phase in self.phases)
+        """Whether E[T] and its phases are known exactly; infinite ones are."""
+        return all(q.exact or q.infinite for q in (self.total, *self.phases))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form that `markov-lrsao exact --json` prints."""

@@ -72,9 +72,13 @@ LEVELS = (
     Level(fmpq(1), 1, 1),
     Level(fmpq(1, 4), 1, 1),
     Level(fmpq(1, 4), 8, 2),
-    Level(fmpq(1, 16), 8, 2),
-    Level(fmpq(1, 64), 32, 3),
+    Level(fmpq(1, 16), 8, 0),
+    Level(fmpq(1, 64), 32, 0),
+    Level(fmpq(1, 256), 64, 0),
+    Level(fmpq(1, 1024), 256, 0),
+    Level(fmpq(1, 4096), 1024, 0),
 )
+"""Exact values first, for ties; then ever finer meshes, where exact values would be too many."""
 
 
 def refined_decomposition(

@@ -38,8 +38,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         "exact",
-        epilog="Example: markov-lrsao exact --n 9 --ell 2 --alpha 0.8 --gamma 1/10 --r 7/2\n\n"
-               "Example: markov-lrsao exact --n 9 --ell 2 --r 30 --outside-h",
+        epilog="Example: markov-lrsao exact --n 9 --ell 2 --alpha 0.95 --gamma 1/10 --r 1.03",
     )(exact)
 
 

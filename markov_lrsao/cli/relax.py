@@ -60,7 +60,7 @@ class Line:
 def relax(
     n: Annotated[str, typer.Option("--n", help="first:last:step, or a comma-separated list.")] =
         "9:12",
-    ell: EllOption = 2,
+    ell: EllOption = None,
     factors: Annotated[str, typer.Option(
         "--factors", help="r in units of (H)'s lower bound; 0+ is the limit r -> 0.")] =
         "0,0+,0.01,0.1,0.5,0.9,1.05",
@@ -85,6 +85,7 @@ def relax(
     from markov_lrsao.rationals import rational
     from simulate.plan import parse_range
 
+    gap = 2 if ell is None else ell
     chosen: list[tuple[str, Literal["lower", "upper"]]] = [
         (text.strip(), "lower") for text in factors.split(",") if text.strip()]
     chosen += [(text.strip(), "upper") for text in upper_factors.split(",") if text.strip()]
@@ -93,13 +94,13 @@ def relax(
     lines = []
     for text, bound in chosen:
         for size in parse_range(n):
-            landscape = Landscape.jump(size, ell or 2)
+            landscape = Landscape.jump(size, gap)
             parameters = Parameters.paper(size, alpha, gamma)
             lines.append(_line(landscape, parameters, text, bound, engine_n, runs, seed))
     if as_json:
         print(json.dumps([line.to_dict() for line in lines]))
         return
-    _show(lines, ell or 2, runs, seed)
+    _show(lines, gap, runs, seed)
 
 
 def _line(
@@ -157,7 +158,8 @@ def _simulated(
     found = summary(samples)
     if bound == "upper" and found.censored:
         stuck = (1 - found.success.high, 1 - found.success.low)
-        return Line(*known, "simulated", *[float("inf")] * 3, stuck)
+        endless = float("inf")
+        return Line(*known, "simulated", endless, endless, endless, stuck)
     return Line(*known, "simulated", found.ert.low, found.ert.value, found.ert.high)
 
 

@@ -57,6 +57,7 @@ class Settings:
     profile_n : size of the profiles (exact rationals)
     objectives : (n, l) of the objectives and of the plateaus
     graph : (n, l) of the other graphs
+    map_at, map_grid : (n, l) of the regime map, its numbers of alphas and of penalties
     """
 
     seed: int = 1
@@ -76,6 +77,8 @@ class Settings:
     profile_n: int = 100
     objectives: tuple[int, int] = (30, 5)
     graph: tuple[int, int] = (14, 2)
+    map_at: tuple[int, int] = (30, 5)
+    map_grid: tuple[int, int] = (33, 25)
 
     @classmethod
     def full(cls) -> Settings:
@@ -89,6 +92,7 @@ class Settings:
             runs=200, small=(100, 1000, 150), large=(1000, 10_000, 3000), earl_n=(100, 1000, 225),
             earl_runs=200, float_n=(1000, 10_000, 3000), float_runs=100, law_n=400, law_runs=300,
             quantile_n=(100, 500, 200), profile_n=60,
+            map_grid=(8, 5),
         )
 
     def command(self, name: str) -> str:

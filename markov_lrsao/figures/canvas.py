@@ -54,7 +54,8 @@ def _size(data: FigureData) -> tuple[float, float]:
     panels = _panels(data)
     if panels > 1:
         return _WIDTH, 0.6 + 1.9 * panels
-    return _WIDTH, _PANEL + 0.17 * -(-sum(s.listed for s in data.series) // 2)
+    listed = sum(s.listed for s in data.series) + len((data.grid or {}).get("borders", ()))
+    return _WIDTH, _PANEL + 0.17 * -(-listed // 2)
 
 
 def _panels(data: FigureData) -> int:
@@ -140,25 +141,40 @@ def _draw_series(axis: Any, series: Series, gid: str) -> None:
 
 
 def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
-    """Draw a grid of values with borders; cells that are not exact are hatched."""
+    """Draw a grid of values with borders; cells that are not exact, or infinite, are hatched."""
     grid: Mapping[str, Any] = data.grid or {}
     values = np.ma.masked_invalid([floats(row) for row in grid["values"]])
     x, y = _edges(floats(grid["x"]), data.x.scale), _edges(floats(grid["y"]), data.y.scale)
     mesh = axis.pcolormesh(x, y, values, cmap="cividis", gid="grid")
-    unsure = np.ma.masked_where(np.asarray(grid["exact"], dtype=bool), np.ones(values.shape))
-    axis.pcolor(x, y, unsure, hatch="////", alpha=0.0)
+    _hatch(axis, x, y, ~np.asarray(grid["exact"], dtype=bool), "////", "#ffffff", "unsure")
+    if "infinite" in grid:
+        _hatch(axis, x, y, np.asarray(grid["infinite"], dtype=bool), "xxx", "#000000", "infinite")
     for k, border in enumerate(grid.get("borders", ())):
-        axis.plot(floats(border["x"]), floats(border["y"]), lw=1.6,
-                  ls=tuple(_STYLES.values())[k % len(_STYLES)],
+        style = _STYLES.get(border.get("style", ""), tuple(_STYLES.values())[k % len(_STYLES)])
+        axis.plot(floats(border["x"]), floats(border["y"]), lw=border.get("width", 1.6), ls=style,
                   color=COLOURS[(k + 1) % len(COLOURS)],
                   label=f"{border['name']}: {border['condition']}", gid=f"border-{k}")
     axis.set_xscale(data.x.scale)
     axis.set_yscale(data.y.scale)
+    axis.set_xlim(x[0], x[-1])
+    axis.set_ylim(y[0], y[-1])
     axis.set_xlabel(data.x.label, fontsize=9)
     axis.set_ylabel(data.y.label, fontsize=9)
-    if axis.get_legend_handles_labels()[0]:
-        axis.legend(fontsize=7, framealpha=0.85)
+    if axis.get_legend_handles_labels()[0]:  # below the axes, where it cannot hide anything
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=6,
+                    frameon=False)
     canvas.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
+
+
+def _hatch(axis: Any, x: Any, y: Any, cells: Any, hatch: str, colour: str, gid: str) -> None:
+    """Hatch some cells of a grid, leaving their colour as it is."""
+    from matplotlib.collections import PolyCollection
+
+    corners = [[(x[i], y[j]), (x[i + 1], y[j]), (x[i + 1], y[j + 1]), (x[i], y[j + 1])]
+               for j, i in np.argwhere(cells).tolist()]
+    if corners:
+        axis.add_collection(PolyCollection(
+            corners, facecolor="none", edgecolor=colour, linewidth=0.0, hatch=hatch, gid=gid))
 
 
 def _edges(centres: Any, scale: str) -> Any:

@@ -16,8 +16,14 @@ from markov_lrsao.cli import main
 
 CASES = {
     "exact": ["exact", "--n", "9", "--ell", "2"],
+    "estimate": ["exact", "--n", "25", "--ell", "2", "--r", "1/10", "--outside-h",
+                 "--max-states", "500", "--runs", "300"],
+    "relax": ["relax", "--n", "9", "--ell", "2", "--factors", "0,0+", "--runs", "200",
+              "--engine-n", "0"],
     "distribution": ["distribution", "--n", "9", "--ell", "2", "--at", "20,40"],
     "sites": ["sites", "--n", "12", "--ell", "3"],
+    "map": ["map", "--n", "9", "--ell", "2", "--alpha", "0.8:0.9:2", "--r-relative", "0.2:0.6:2",
+            "--workers", "1"],
     "curve": ["curve", "--ell", "sqrt", "--n", "20,30", "--workers", "1"],
     "solve": ["solve", "chain.drn", "--target", "target", "--exact"],
     "simulate": ["simulate", "--n", "9", "--ell", "2", "--runs", "200"],

@@ -68,9 +68,14 @@ const Maps = (() => {
     const styles = Object.values(dashes);
     const keys = html("ul", { class: "keys", "aria-label": "Borders" });
     (grid.borders || []).forEach((border, k) => {
-      const pairs = border.x.map((v, i) => [v, border.y[i]])
-        .filter(([a, b]) => known(a) && known(b) && (!log.x || a > 0) && (!log.y || b > 0));
-      const d = pairs.map(([a, b], i) => `${i ? "L" : "M"}${x.at(a).toFixed(2)} ${y.at(b).toFixed(2)}`).join("");
+      let pen = "M";  // a missing point interrupts the line
+      const d = border.x.map((a, i) => {
+        const b = border.y[i];
+        const drawn = known(a) && known(b) && (!log.x || a > 0) && (!log.y || b > 0);
+        const part = drawn ? `${pen}${x.at(a).toFixed(2)} ${y.at(b).toFixed(2)}` : "";
+        pen = drawn ? "L" : "M";
+        return part;
+      }).join("");
       svg("path", { class: "border", d, fill: "none", stroke: "#fff", "stroke-width": 4.5 }, lines);
       svg("path", { d, fill: "none", stroke: "#b3120a", "stroke-width": 2.4,
         "stroke-dasharray": styles[k % styles.length] }, lines);
