@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import lru_cache
 
 import pytest
 from oracles import h_interval
@@ -21,6 +22,7 @@ from simulate.runner import simulate
 RUNNER = CliRunner()
 
 
+@lru_cache
 def solve(n: int, ell: int, alpha: str, gamma: str, r: str | Fraction,
           **options: object) -> RuntimeResult:
     parameters = Parameters.of(alpha, gamma, r)
@@ -180,8 +182,8 @@ def test_json_of_an_enclosure() -> None:
 def test_tables_of_an_enclosure_and_of_a_trap() -> None:
     text = RUNNER.invoke(app, ["exact", "--n", "9", "--ell", "2", "--r", "2", "--outside-h"]).stdout
     assert "an enclosure of relative width" in text
-    text = RUNNER.invoke(
-        app, ["exact", "--n", "9", "--ell", "2", "--r", "30", "--outside-h"]).stdout
+    text = RUNNER.invoke(app, ["exact", "--n", "40", "--ell", "3", "--r", "200",
+                               "--outside-h"]).stdout
     assert "infinite" in text
     assert "a run gets stuck for ever with probability" in text
 
