@@ -24,6 +24,7 @@ SMALL = Settings(
     runs=8, small=(20, 20, 1), large=(20, 60, 40), earl_n=(20, 20, 1), earl_runs=8,
     earl_budget=2, float_n=(50, 50, 1), float_runs=8, law_n=13, law_runs=10,
     quantile_n=(16, 16, 1), profile_n=20,
+    map_at=(9, 2), map_grid=(3, 2),
 )
 CHECKED = ["Smallest n", "End points", "Range of l", "Lemma 3, one position",
            "Failing excursions, no way out"]
