@@ -5,12 +5,13 @@ options, in a manner that may depend on the whole past. Let w be the weights of 
 as series about z = 1 (see `markov_lrsao.series`); all coefficients are non-negative. If, for
 every state i and every option o of it,
 
-    U_k(i) >= sum over targets t of  w_0 U_k(t) + w_1 U_(k-1)(t) + .. + w_k U_0(t),  U >= 0,
+    U_k(i) >= sum over targets t of  w_0 U_k(t) + w_1 U_(k-1)(t) + .. + w_k U_0(t),
 
-then U_k(i) bounds E[(T choose k)] from above whatever is picked: iterate the inequality, and
-the part of T up to any time is bounded. If the opposite inequality holds for a bounded V, V
-is a bound from below: V(i) <= E[(T choose k) up to time m] + sup V P(T > m), which tends to
-the moment, or the moment is infinite. So a candidate is enough: it is found in floats by
+then U_k(i) bounds E[(T choose k)] from above whatever is picked: iterate the inequality m
+times, and what is left over is at least -sup |U| P(T > m). If the opposite inequality holds
+for V, V is a bound from below in the same way. That P(T > m) tends to 0 whatever is picked
+follows from a bounded S with S >= 1 + P S for every option, which is found and checked
+first (`_System.steps`). So a candidate is enough: it is found in floats by
 policy iteration, moved outwards a little, and the inequalities are checked in exact
 rationals. Nothing that floats do can make a bound wrong.
 """
@@ -26,11 +27,11 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.blocks import Corridor, Exit
+from markov_lrsao.blocks import Exit
 from markov_lrsao.errors import NotAbsorbingError, SolverError
-from markov_lrsao.generating import Evaluation, corridor
+from markov_lrsao.generating import EdgeWeights, Evaluation
 from markov_lrsao.refinement import Refined
-from markov_lrsao.series import Element, scale
+from markov_lrsao.series import Element
 
 __all__ = ["Bounds", "bound_moments", "probability_of_choice", "probability_of_reaching",
            "steps_before_choice"]
@@ -83,10 +84,8 @@ class _System:
 def _system(refined: Refined, counts: Callable[[int], bool], order: int) -> _System:
     from scipy.sparse import csr_array
 
-    n = refined.automata.law.n
-    evaluation = Evaluation(exact=True, order=order)
-    weights = {True: evaluation.z, False: evaluation.one}
-    corridors: dict[tuple[Corridor, bool], Element] = {}
+    weigh = EdgeWeights(Evaluation(exact=True, order=order), refined.automata.law.n,
+                        refined.denominator)
     owner: list[int] = []
     first: list[int] = []
     terms: list[list[tuple[int, Element]]] = []
@@ -96,21 +95,10 @@ def _system(refined: Refined, counts: Callable[[int], bool], order: int) -> _Sys
     for i, (state, options) in enumerate(zip(refined.states, refined.options, strict=True)):
         first.append(len(owner))
         marked = counts(state.phase)
-        p = state.position
         for edges in options:
             row: list[tuple[int, Element]] = []
             for target, weight in edges:
-                if isinstance(weight, Corridor):
-                    key = (weight, marked)
-                    if key not in corridors:
-                        corridors[key] = (
-                            corridor(evaluation, n, weight.first, weight.last)
-                            if marked else evaluation.one
-                        )
-                    element = corridors[key]
-                else:
-                    share = weight[0] * p + weight[1] * (n - p)
-                    element = scale(weights[marked], fmpq(share, refined.denominator))
+                element = weigh(state.position, weight, marked)
                 to = -1 if isinstance(target, Exit) else target
                 row.append((to, element))
                 if to >= 0:

@@ -150,11 +150,6 @@ class Clusters:
         self.given.add((pattern, tuple(box), safe, number))
         return number
 
-    def again(self, number: int, safe: tuple[bool, ...]) -> int:
-        """Return a cluster that holds a given one, with the entries below safe ones forgotten."""
-        key = self.keys[number]
-        return self.place(key.pattern, self.boxes[number], key.coarser, safe)
-
     def place(
         self, pattern: Pattern, box: Sequence[Interval], coarser: fmpq, safe: tuple[bool, ...]
     ) -> int:

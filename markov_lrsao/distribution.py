@@ -212,10 +212,10 @@ def distribution(
     if decomposition.choices is None:
         return _inversion(decomposition, phases, progress)
     # Any way of resolving open comparisons has the true law up to the first one that is met.
-    met = to_float(undecided_probability(decomposition))
+    met = np.nextafter(to_float(undecided_probability(decomposition)), 2.0)
     resolved = replace(decomposition, tail=decomposition.choices.block(), choices=None)
     found = _inversion(resolved, phases, progress)
-    return replace(found, error=found.error + met)
+    return replace(found, error=float(found.error + met))
 
 
 def _powers(law: StepLaw, phase: int | None, progress: Progress) -> Powers:

@@ -35,13 +35,15 @@ from markov_lrsao.tails import LEVELS, refined_decomposition
 from markov_lrsao.traps import fate
 
 __all__ = ["TOLERANCE", "Enclosure", "central_enclosures", "counted_phases",
-           "decomposition_of", "enclose_moments", "resolve", "trap_after_cut",
-           "undecided_probability"]
+           "decomposition_of", "enclose_moments", "moments_before_cut", "resolve",
+           "trap_after_cut", "undecided_probability"]
 
 TOLERANCE = fmpq(1, 2_000)
 """Relative width of E[T] and of every phase at which refinement stops by default."""
 _LARGEST_TAIL = 30_000
 _LARGEST_EXACT_TAIL = 5_000
+_ALL_MOMENTS, _VARIANCE = 1_000, 10_000
+"""Largest n at which all moments, and variances, before the cut are exact within seconds."""
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,27 @@ def _power(a: Pair, k: int) -> Pair:
     return a[0] ** k, a[1] ** k
 
 
-def trap_after_cut(law: StepLaw) -> Trap | None:
+def moments_before_cut(d: Decomposition, moments: int) -> list[list[Quantity]]:
+    """Return the exact moments of the phases that end at the cut, whatever follows it.
+
+    At large n only the first few: the others are left unknown.
+    """
+    order = moments if d.law.n <= _ALL_MOMENTS else min(moments, 2) if d.law.n <= _VARIANCE else 1
+    function = GeneratingFunction(d, Evaluation(exact=True, order=order))
+    ends = dict.fromkeys(d.tail_start, function.evaluation.one)
+    result = []
+    for phases in counted_phases(d.law)[1 : d.phase + 2]:
+        known = function.combine(phases, ends)
+        result.append(central_enclosures(known, known)
+                      + [Quantity(None, fmpq(0))] * (moments - order))
+    return result
+
+
+def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
     """Return a trap on the rows that the walk meets after the cut, at any n; None: none found.
 
     Runs that fall below these rows are given up: they count for the upper bound of the
-    probability only.
+    probability only. The decomposition is good for what happens before the cut.
     """
     if cut_of(law) == law.optimum:
         return None
@@ -244,7 +262,7 @@ def trap_after_cut(law: StepLaw) -> Trap | None:
         f"[{law.row_value[r]}: {block.clusters.keys[k].pattern.label(law.actions)}]"
         for r, k in zip(block.rows, shown.patterns, strict=True)
     )
-    return Trap(f"p={shown.position} {patterns}", low, high) if low > 0 else None
+    return (Trap(f"p={shown.position} {patterns}", low, high), d) if low > 0 else None
 
 
 def _with_lost_runs(block: Refined) -> tuple[Refined, int]:

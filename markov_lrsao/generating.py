@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from markov_lrsao.blocks import Block, Corridor, Exit, State
+from markov_lrsao.blocks import Block, Corridor, Exit, State, Weight
 from markov_lrsao.crossing import Decomposition, Site, exit_marks
 from markov_lrsao.exits import count_exits, first_exit, site_events
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
 from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, solve
 
-__all__ = ["Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
+__all__ = ["EdgeWeights", "Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
            "top_vector"]
 
 _STRETCH = 2**17
@@ -133,6 +133,28 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
     return whole.contract([(unit, unit)])
 
 
+class EdgeWeights:
+    """The weights of a block's transitions as elements; every corridor is computed once."""
+
+    def __init__(self, evaluation: Evaluation, n: int, denominator: int) -> None:
+        self.evaluation, self.n, self.denominator = evaluation, n, denominator
+        self._step = {True: evaluation.z, False: evaluation.one}
+        self._corridors: dict[Corridor, Element] = {}
+
+    def __call__(self, position: int, weight: Weight, counts: bool) -> Element:
+        """Return the weight of a transition from a position, whose steps count or not."""
+        if not isinstance(weight, Corridor):
+            down, up = weight
+            numerator = down * position + up * (self.n - position)
+            return scale(self._step[counts],
+                         self.evaluation.number(numerator, self.denominator))
+        if not counts:
+            return self.evaluation.one
+        if weight not in self._corridors:
+            self._corridors[weight] = corridor(self.evaluation, self.n, weight.first, weight.last)
+        return self._corridors[weight]
+
+
 def solve_block(
     evaluation: Evaluation, block: Block, counts: Callable[[int], bool]
 ) -> dict[int, dict[Exit, Element]]:
@@ -142,29 +164,14 @@ def solve_block(
     ----------
     counts : phase -> whether its steps weigh z
     """
-    n = block.automata.law.n
-    weights = {True: evaluation.z, False: evaluation.one}
+    weigh = EdgeWeights(evaluation, block.automata.law.n, block.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[Exit, Element]] = {}
-    corridors: dict[tuple[Corridor, bool], Element] = {}
     for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
         rows[i], outputs[i] = {}, {}
         marked = counts(state.phase)
         for target, weight in edges:
-            if isinstance(weight, Corridor):
-                key = (weight, marked)
-                if key not in corridors:
-                    corridors[key] = (
-                        corridor(evaluation, n, weight.first, weight.last)
-                        if marked else evaluation.one
-                    )
-                element = corridors[key]
-            else:
-                down, up = weight
-                numerator = down * state.position + up * (n - state.position)
-                element = scale(
-                    weights[marked], evaluation.number(numerator, block.denominator)
-                )
+            element = weigh(state.position, weight, marked)
             if isinstance(target, Exit):
                 outputs[i][target] = element
             else:

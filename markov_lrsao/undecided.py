@@ -18,12 +18,13 @@ import numpy as np
 from flint import fmpq
 
 from markov_lrsao.choices import bound_moments, probability_of_choice, steps_before_choice
-from markov_lrsao.crossing import Decomposition, cut_of
+from markov_lrsao.crossing import Decomposition
 from markov_lrsao.enclosure import (
     TOLERANCE,
     central_enclosures,
     counted_phases,
     enclose_moments,
+    moments_before_cut,
     resolve,
     trap_after_cut,
 )
@@ -122,21 +123,20 @@ def _with_better_trap(law: StepLaw, found: Answer) -> Answer:
     if other is None:
         return found
     return replace(found, trap=replace(
-        found.trap, lower=max(found.trap.lower, other.lower),
-        upper=min(found.trap.upper, other.upper)))
+        found.trap, lower=max(found.trap.lower, other[0].lower),
+        upper=min(found.trap.upper, other[0].upper)))
 
 
 def _trapped(law: StepLaw, moments: int) -> Answer | None:
     """Return that E[T] is infinite, if a trap after the cut shows it."""
-    trap = trap_after_cut(law)
-    if trap is None:
+    found = trap_after_cut(law)
+    if found is None:
         return None
-    # Phases before the cut are over by then; what is known of them is that they end.
-    stuck = sum(m < cut_of(law) for m in law.landscape.milestones) + 1
-    count = len(law.landscape.milestones)
-    unknown, infinite = [Quantity(None, fmpq(0))] * moments, [Quantity(inf)] * moments
-    values = [infinite, *(unknown if k < stuck else infinite for k in range(count))]
-    return Answer(values, "crossing", 0, trap=trap)
+    trap, d = found
+    infinite = [Quantity(inf)] * moments
+    before = moments_before_cut(d, moments)
+    values = [infinite, *before, *[infinite] * (_count(law) - len(before))]
+    return Answer(values, "crossing", d.states, trap=trap)
 
 
 def _of_decomposition(d: Decomposition, moments: int) -> Answer:

@@ -95,9 +95,13 @@ def exact(
         from markov_lrsao.cli.estimate import estimate
 
         found = estimate(chosen, runs, str(error), terminal_progress)
-        print(json.dumps(found.to_dict())) if as_json else show(found.text())
-        return
-    print(json.dumps(result.to_dict())) if as_json else show(_text(result))
+        data, text = found.to_dict(), found.text()
+    else:
+        data, text = result.to_dict(), _text(result)
+    if as_json:
+        print(json.dumps(data))
+    else:
+        show(text)
 
 
 def _text(result: RuntimeResult) -> str:

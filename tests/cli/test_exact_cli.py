@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -163,25 +162,14 @@ def test_landscape_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "n = 3" in line
 
 
-def test_help_is_light() -> None:
-    code = (
-        "import sys, markov_lrsao.cli.app\n"
-        f"print([m for m in {HEAVY!r} if m in sys.modules])"
-    )
+def test_help_imports_nothing_heavy() -> None:
+    """Start-up time, without a clock: machines are noisy."""
+    code = ("import sys; from markov_lrsao.cli import main; main(['--help']); "
+            f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)")
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                            timeout=60, check=True)
-    assert result.stdout.strip() == "[]"
-
-
-def test_help_is_fast() -> None:
-    seconds = []
-    for _ in range(3):
-        begun = time.perf_counter()
-        result = run("--help")
-        seconds.append(time.perf_counter() - begun)
-        assert result.returncode == 0
-        assert "exact" in result.stdout
-    assert min(seconds) < 1.0
+                            timeout=120, check=True)
+    assert "exact" in result.stdout
+    assert result.stderr.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["exact", "--help"], []], ids=" ".join)

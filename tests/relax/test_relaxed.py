@@ -9,11 +9,13 @@ from itertools import pairwise
 import pytest
 from flint import fmpq
 
-from markov_lrsao import Landscape, Parameters, hypothesis_h
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, hypothesis_h, runtime
 from markov_lrsao.cli import main
 from markov_lrsao.custom import birth_death_chain
+from markov_lrsao.enclosure import trap_after_cut
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.hitting import hitting_times
+from markov_lrsao.rationals import to_float
 from markov_lrsao.relaxed import (
     blind_time,
     growth_rate,
@@ -93,9 +95,16 @@ def test_the_command_s_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert below["kind"] == "simulated"
     assert not below["exact"]
     assert below["penalties"] == 2
-    assert below["low"] - 2 < 46.65 < below["high"] + 2  # 46.6501 is the engine's exact value
+    exact = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9, r="21/10")),
+                    outside_h=True).total
+    error = (below["high"] - below["low"]) / (2 * 1.96)
+    assert abs((below["high"] + below["low"]) / 2 - float(exact)) <= 4 * error
     assert above["value"] is None
-    assert 0.1 < above["stuck"][0] < above["stuck"][1] < 0.25
+    law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9, r="15")))
+    found = trap_after_cut(law)
+    assert found is not None
+    assert to_float(found[0].lower) <= above["stuck"][1]
+    assert above["stuck"][0] <= to_float(found[0].upper)
 
 
 @pytest.mark.slow
