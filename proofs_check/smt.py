@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError, SolverError
+from markov_lrsao.interrupts import interruptible
 from proofs_check.expressions import COMPARISONS, evaluate, names_of
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["Answer", "Prover", "from_sympy", "second_opinion_available"]
+__all__ = ["Answer", "Prover", "check", "from_sympy", "second_opinion_available"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ def second_opinion_available() -> bool:
     from importlib.util import find_spec
 
     return find_spec("cvc5") is not None
+
+
+def check(solver: Any) -> Any:
+    """Return the answer of a z3 solver; Ctrl-C is raised, never taken for "unknown".
+
+    Left to itself z3 catches the signal, answers "unknown" and tells nobody.
+    """
+    solver.set("ctrl_c", False)
+    return interruptible(solver.check, solver.interrupt)
 
 
 def from_sympy(expression: sympy.Expr, names: Mapping[str, Any]) -> Any:
@@ -140,7 +150,7 @@ class Prover:
         solver.add(*[self._read(a) for a in assumptions])
         solver.add(z3.Not(self._read(goal)))
         self.queries += 1
-        outcome = solver.check()
+        outcome = check(solver)
         second: Literal["agrees", "unknown", "not asked"] = "not asked"
         if outcome == z3.unsat and self.second:
             second = _ask_cvc5(solver.to_smt2(), self.seconds)
@@ -160,8 +170,10 @@ class Prover:
         import z3
 
         asked, self.second = self.second, self.second and self.second_on_search
-        answer = self.prove(formulas, z3.BoolVal(False))
-        self.second = asked
+        try:
+            answer = self.prove(formulas, z3.BoolVal(False))
+        finally:
+            self.second = asked
         return None if answer.status == "unknown" else answer.status == "refuted"
 
 

@@ -14,6 +14,22 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    from markov_lrsao import interrupts
+
+    try:
+        code = _run(arguments)
+        if interrupts.seen():  # something swallowed it: the output may lack a part
+            raise KeyboardInterrupt
+        return code
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) or interrupts.seen():
+            print("interrupted", file=sys.stderr)
+            return interrupts.EXIT_CODE
+        raise
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run the command line; errors that a user can cause become one line."""
     from typer.exceptions import TyperException
 
     from markov_lrsao.cli.app import app
@@ -33,9 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text, code = usage_message(error)
         print(text, file=sys.stdout if code == 0 else sys.stderr)
         return code
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
     except BrokenPipeError:
         # The reader (head, less) has gone; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,4 +65,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def entry_point() -> None:
     """Run as a console script."""
-    sys.exit(main())
+    from markov_lrsao.interrupts import supervised
+
+    sys.exit(supervised(main))
