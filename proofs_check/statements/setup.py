@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
-from markov_lrsao.errors import SolverError
+from markov_lrsao.errors import ParameterError, SolverError
 from markov_lrsao.landscape import JUMP, JUMP_OPEN
 from proofs_check.counterexample import Counterexample
 from proofs_check.expressions import evaluate, to_sympy
@@ -197,8 +197,10 @@ def _optimal(workspace: Workspace) -> Iterable[Evidence]:
 
     n = to_sympy("n")
     exponent = to_sympy(workspace.term("Optimality", "exponent"))
+    if not (exponent.is_Rational and 0 <= exponent <= 1):
+        raise ParameterError(f"'exponent' of Optimality is {exponent}: a number in 0..1 is needed")
     limit = sympy.limit(n ** (2 - 2 * exponent) / (n * sympy.log(n)), n, sympy.oo)
-    good = limit not in (sympy.oo, -sympy.oo)
+    good = limit.is_finite is True
     yield Evidence(
         kind=Kind.SYMBOLIC, verdict=Verdict.PROVED if good else Verdict.REFUTED,
         summary=f"n^2/l^2 over n log n tends to {limit} at l = n^({exponent}), and n^(1-2a) falls "
