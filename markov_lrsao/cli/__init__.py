@@ -9,7 +9,24 @@ import os
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["main", "one_line"]
+
+_LONGEST_WORD = 160
+
+
+def one_line(message: str) -> str:
+    """Return a message as one line that a terminal shows as it is and that people can read.
+
+    Control characters are escaped, and words nobody would read to their end are cut.
+
+    >>> one_line("bad \\x1b[31m" + chr(10) + "n = " + "9" * 5000)
+    'bad \\\\x1b[31m n = 999999999999999999999999...99999999 (5000 characters)'
+    """
+    words = [
+        word if len(word) <= _LONGEST_WORD else f"{word[:24]}...{word[-8:]} ({len(word)} characters)"
+        for word in message.split()
+    ]
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(words))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +64,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         from markov_lrsao.cli.app import usage_message
 
         text, code = usage_message(error)
-        print(text, file=sys.stdout if code == 0 else sys.stderr)
+        print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
         return code
     except BrokenPipeError:
         # The reader (head, less) has gone; keep the interpreter from complaining at exit.
@@ -57,8 +74,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         from markov_lrsao.errors import LrsaoError
 
         if isinstance(error, LrsaoError | MemoryError | OSError):
-            message = " ".join(str(error).split()) or type(error).__name__
-            print(f"markov-lrsao: {message}", file=sys.stderr)
+            message = str(error).strip() or type(error).__name__
+            print(one_line(f"markov-lrsao: {message}"), file=sys.stderr)
             return 2
         raise
 
