@@ -345,7 +345,8 @@ def table() -> None:
             f"Seed {SEED}; the first {PER_GROUP} of each group whose line still stands."
             " Made by `python tests/mutants/mutants.py table`.", ""]
     parts = []
-    summary = ["| group | mutants | killed | timeout | equivalent | survived |", "|---|" + "---:|" * 5]
+    summary = ["| group | mutants | killed | timeout | equivalent | survived |",
+               "|---|" + "---:|" * 5]
     for name in _groups():
         path = HERE / "results" / f"{name}.csv"
         if not path.exists():
