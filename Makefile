@@ -14,7 +14,7 @@ test-slow: .venv/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "slow and not exhaustive"
 
 test-exhaustive: .venv/installed-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m exhaustive
+	$(BIN)/python -m pytest -n 2 --dist load -m exhaustive --campaigns tests/campaigns.csv
 
 check: .venv/installed-test
 	$(BIN)/ruff check .
