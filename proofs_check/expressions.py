@@ -72,6 +72,14 @@ def _check_exponent(node: ast.expr, text: str) -> None:
                 f"{brief(text)}")
 
 
+def _integer_of(node: ast.expr) -> int | None:
+    """Return a plain integer, as a number of Python in every algebra."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _integer_of(node.operand)
+        return None if value is None else -value
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
 def _relation(operation: ast.cmpop, text: str) -> str:
     if type(operation) not in _COMPARE:
         raise ParameterError(
@@ -120,8 +128,9 @@ def evaluate(
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
             if isinstance(node.op, ast.Pow):
                 _check_exponent(node.right, text)
-                if isinstance(node.right, ast.Constant):
-                    return apply(node, operator.pow, walk(node.left), node.right.value)
+                exponent = _integer_of(node.right)
+                if exponent is not None:
+                    return apply(node, operator.pow, walk(node.left), exponent)
             return apply(node, binary[type(node.op)], walk(node.left), walk(node.right))
         if isinstance(node, ast.Compare):
             terms = [node.left, *node.comparators]

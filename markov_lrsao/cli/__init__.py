@@ -15,18 +15,20 @@ _LONGEST_WORD = 160
 
 
 def one_line(message: str) -> str:
-    """Return a message as one line that a terminal shows as it is and that people can read.
+    r"""Return a message as one line that a terminal shows as it is and that people can read.
 
     Control characters are escaped, and words nobody would read to their end are cut.
 
-    >>> one_line("bad \\x1b[31m" + chr(10) + "n = " + "9" * 5000)
-    'bad \\\\x1b[31m n = 999999999999999999999999...99999999 (5000 characters)'
+    >>> print(one_line("bad \x1b[31m" + chr(10) + "n = " + "9" * 5000))
+    bad \x1b[31m n = 999999999999999999999999...99999999 (5000 characters)
     """
-    words = [
-        word if len(word) <= _LONGEST_WORD else f"{word[:24]}...{word[-8:]} ({len(word)} characters)"
-        for word in message.split()
-    ]
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(words))
+    def cut(word: str) -> str:
+        if len(word) <= _LONGEST_WORD:
+            return word
+        return f"{word[:24]}...{word[-8:]} ({len(word)} characters)"
+
+    text = " ".join(map(cut, message.split()))
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
