@@ -54,7 +54,7 @@ def _loosen(kernel: Any, function: Callable[..., Any]) -> None:
         return  # compilation is switched off
     for name in ("load_overload", "save_overload"):
         setattr(cache, name, _forgiving(getattr(cache, name)))
-    index = getattr(cache, "_cache_file", None)
+    index: Any = getattr(cache, "_cache_file", None)
     if hasattr(index, "_source_stamp"):
         index._source_stamp = _digest(Path(inspect.getfile(function)).parent)
 
