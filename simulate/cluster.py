@@ -123,8 +123,9 @@ class _Hand:
         self._submit(most)
         while self._running:
             try:
-                finished = wait(list(self._running), timeout=_BEAT_SECONDS,
-                                return_when="FIRST_COMPLETED").done
+                with self._client.as_current():
+                    finished = wait(list(self._running), timeout=_BEAT_SECONDS,
+                                    return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 self._check()
                 yield None

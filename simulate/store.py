@@ -110,7 +110,8 @@ class ResultsFile:
                 if new:
                     self._create()
                 else:
-                    _check_identity(self._db, self._path)
+                    _check_identity(*(self._db.execute(f"PRAGMA {name}").fetchone()[0]
+                                      for name in ("application_id", "user_version")), self._path)
                     self._check()
             except BaseException:
                 self._db.close()
@@ -259,9 +260,12 @@ def salvage(path: str | Path) -> int:
     The new file is written beside the old one and renamed, so that a kill leaves one of the two.
     """
     where = Path(path)
+    with where.open("rb") as stream:
+        header = stream.read(72)
+    # Read here, not by SQLite, which may refuse to read anything of a damaged file.
+    _check_identity(int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big"),
+                    where)
     with _errors(where), closing(sqlite3.connect(where, timeout=30, isolation_level=None)) as db:
-        _check_identity(db, where)
-        db.execute("PRAGMA cell_size_check = ON")
         cells, _ = _split(_readable(db, "cells"), _cell_is_whole)
         keys = {row[0]: row[1] for row in cells}
         rows, _ = _split(_readable(db, "results"), lambda row: _row_is_whole(row, keys))
@@ -276,10 +280,8 @@ def salvage(path: str | Path) -> int:
     return len(rows)
 
 
-def _check_identity(db: sqlite3.Connection, path: Path) -> None:
+def _check_identity(identity: int, version: int, path: Path) -> None:
     """Refuse files of other programs and formats."""
-    identity = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
     if identity != _APPLICATION:
         raise ResultsFileError(
             f"results file {path} is an SQLite file of another program; choose another name")
