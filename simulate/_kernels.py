@@ -70,7 +70,8 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
     streams : two rows of WORDS words, scratch
     hits : out, time at which each milestone was first reached since the last restart, or -1
     facts : out, (status, steps, undecided choices, restarts, lines of trace if there is one, and
-        where the run stopped undecided: mask of candidates, position)
+        where the run stopped undecided or is stuck: mask of candidates, position); a run that
+        is STUCK can surely never end, one that is CENSORED perhaps
     watch : whether to fill `monitors` = (visits, uses, most, violation, mine) and look at `rules`;
         most[row] and mine[position] are of this run, the others are added to
     trace : out, as many lines as it has room for; see TRACE
@@ -96,7 +97,7 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
     hits[:] = -1
     t, p, phase, undecided, restarts, lines, begun = 0, 0, 0, 0, 0, 0, 0
     open_line, last_p, last_mask, last_end = False, 0, 0, 0
-    mask, best, certain, known = 0, 0, True, False
+    mask, best, certain, known, endless = 0, 0, True, False, False
     if watch:
         visits[0] += 1
         most[:] = 0
@@ -107,7 +108,7 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
             status = DONE
             break
         if t >= limit:
-            status = CENSORED
+            status = STUCK if endless else CENSORED
             break
         if asked(stop) != 0:
             status = STOPPED
@@ -177,9 +178,12 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
                 rejections = int(min(math.log(unit(stream)) * tail, _HUGE))
             if rejections >= horizon:
                 cut, rejections = True, horizon
+            # Nothing is accepted any more, and no rejection changes which entries are largest.
+            endless = total == 0 and restart == 0 and at_zero
             if rejections > 0 and not at_zero:
                 if exact:
                     safe = safe_rejections(q, row, actions, best, log_lam)
+                    endless = total == 0 and restart == 0 and safe < 0
                     if 0 <= safe < rejections:
                         cut, rejections = True, safe
                     q[i], q[i + ERROR], q[i + SCALE] = decay(
@@ -190,6 +194,8 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
                         q, row, actions, best, rejections, complement, rate, discount)
                     if made < rejections:
                         cut, rejections = True, made
+            if endless:
+                facts[5], facts[6] = mask, p
             if cut and t + rejections >= UNLIMITED:
                 status = STUCK
                 break

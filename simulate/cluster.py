@@ -35,18 +35,22 @@ class SchedulerError(LrsaoError):
 
 def play_watched(text: str, first: int, runs: int, name: str) -> Block:
     """Play a block on a worker, until the event of that name is set."""
-    from distributed import Event
+    from distributed import Event, get_client
 
     from simulate.sweep import play_block
 
     stop, ended = Stop(), threading.Event()
-    event: Any = Event(name)
+    event: Any = Event(name, client=get_client())
 
     def look() -> None:
         while not ended.wait(_LOOK_SECONDS):
-            with suppress(Exception):  # the scheduler may be gone, and the block with it
-                if event.is_set():
-                    stop.set()
+            try:
+                asked = event.is_set()
+            except Exception:  # the scheduler is gone, so nobody waits for the block
+                asked = True
+            if asked:
+                stop.set()
+                return
 
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
@@ -66,7 +70,9 @@ def _connected(address: str) -> Iterator[Any]:
             "--scheduler needs Dask: install it with pip install 'markov-lrsao[dask]'") from None
     dask: Any = distributed
     # What Dask has to say about lost connections is said here, in one line.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = dask.Client(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -117,7 +123,7 @@ class _Hand:
 
     def play(self) -> Generator[tuple[int, Block] | None, None, None]:
         """Yield what is finished."""
-        from distributed import wait
+        from distributed import CancelledError, wait
 
         most = _AHEAD * max(2, sum(self._client.nthreads().values()))
         self._submit(most)
@@ -130,6 +136,8 @@ class _Hand:
                 self._check()
                 yield None
                 continue
+            except CancelledError:
+                self._lost("the connection was lost")
             for future in finished:
                 yield self._running.pop(future), self._result(future)
             self._submit(most)

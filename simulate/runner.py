@@ -97,8 +97,9 @@ def simulate(
     begun = time.perf_counter()
     hits, facts = game.arrays(runs)
     known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
-    if (facts[:, 0] == game.kernels.STUCK).any():
-        run = first_run + int(np.flatnonzero(facts[:, 0] == game.kernels.STUCK)[0])
+    stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
+    if limit is None and (stuck >= 0).any():
+        run = first_run + int(np.flatnonzero(stuck >= 0)[0])
         raise NotAbsorbingError(
             f"run {run} of seed {seed} can never end: every further move is rejected; "
             f"give a step limit (limit = ...) to count such runs as censored")
@@ -113,6 +114,7 @@ def simulate(
         hits=hits, steps=facts[:, 1].copy(),
         censored=facts[:, 0] != game.kernels.DONE, restarts=facts[:, 3].copy(),
         decisions=facts[:, 2].copy(), seconds=time.perf_counter() - begun, monitors=counts,
+        stuck=stuck,
     )
 
 

@@ -110,8 +110,9 @@ class ResultsFile:
                 if new:
                     self._create()
                 else:
-                    _check_identity(*(self._db.execute(f"PRAGMA {name}").fetchone()[0]
-                                      for name in ("application_id", "user_version")), self._path)
+                    identity, version = (self._db.execute(f"PRAGMA {name}").fetchone()[0]
+                                         for name in ("application_id", "user_version"))
+                    _check_identity(identity, version, self._path)
                     self._check()
             except BaseException:
                 self._db.close()

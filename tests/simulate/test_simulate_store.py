@@ -137,16 +137,16 @@ def check_flip(path: Path, whole: bytes, flips: dict[int, int], plan: Plan, trut
         run_sweep(plan, path)
         found = means(path), means(path, plan)
     except ResultsFileError as error:
-        assert "\n" not in str(error)
-        assert str(path) in str(error)
-        kind = "damaged" if isinstance(error, DamagedError) else "refused"
+        told, damaged = str(error), isinstance(error, DamagedError)
     else:
         assert found == truth, f"a wrong answer after {flips}"
         return "harmless"
-    if kind == "damaged":
+    assert "\n" not in told
+    assert str(path) in told
+    if damaged:
         run_sweep(plan, path, repair=True)
         assert (means(path), means(path, plan)) == truth, f"a wrong repair after {flips}"
-    return kind
+    return "damaged" if damaged else "refused"
 
 
 def flip_campaign(tmp_path: Path, places: list[int], seed: str, bytes_at_once: int = 1) -> None:
