@@ -54,7 +54,8 @@ def cross_validate(
     from simulate.plan import build_algorithm
 
     if n_min > n_max:
-        raise ParameterError(f"--n-min {n_min} is larger than --n-max {n_max}: the range is empty")
+        raise ParameterError(f"--n-min {n_min} is larger than --n-max {n_max}: the range is "
+                             f"empty; the smallest instance is n = 9")
     given = alpha is not None or gamma is not None or r is not None
     cells = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
     agreement = compare(

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,7 @@ def changed_tables(change: Callable[[Tables], dict[str, Any]]) -> Callable[[Patc
             tables = Tables.of(law)
             return replace(tables, law=tables.law._replace(**change(tables)))
 
-        patch.setattr(runner, "_tables", wrong)
+        patch.setattr(runner, "_tables", lru_cache(wrong))
 
     return mutant
 

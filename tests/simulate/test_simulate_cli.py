@@ -201,7 +201,8 @@ def test_a_folder_that_cannot_be_written(
     (["sweep"], "no plan"),
     (["sweep", "missing.json"], "missing.json"),
     (["sweep", "--n", "9", "--ell", "2"], "--out is missing"),
-    (["cross-validate", "--n-max", "8"], "no cell"),
+    (["cross-validate", "--n-max", "8"], "the smallest instance is n = 9"),
+    (["cross-validate", "--n-max", "8", "--n-min", "1"], "no cell"),
     (["cross-validate", "--n-max", "9", "--runs", "0"], "runs = 0"),
 ])
 def test_bad_input_is_one_line_and_code_2(
@@ -235,14 +236,19 @@ def test_sweep_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
 
 
 def test_cross_validate_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cross-validate", "--n-max", "10", "--runs", "20000", "--json"]) == 0
+    assert main(["cross-validate", "--n-max", "9", "--runs", "20000", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["agrees"] is True
-    assert told["tests"] == 10
+    assert told["tests"] == 3 * 11
+    assert [cell["point"] for cell in told["cells"]] == ["paper", "flat", "eager"]
+    assert main(["cross-validate", "--n-max", "9", "--runs", "2000", "--alpha", "0.9"]) == 0
+    assert "given" in capsys.readouterr().out
+    assert main(["cross-validate", "--n-max", "9", "--runs", "2000", "--r", "99"]) == 2
+    assert "outside hypothesis (H)" in capsys.readouterr().err
     assert main(["cross-validate", "--n-max", "600", "--n-min", "600", "--ell", "2", "--runs",
-                 "10000", "--arithmetic", "float64", "--means-only"]) == 1
+                 "10000", "--arithmetic", "float64", "--moments-only", "--alpha", "4/5"]) == 1
     text = capsys.readouterr().out
-    assert "DISAGREE: n = 600, l = 2, T" in text
+    assert "DISAGREE: n = 600, l = 2, given, T" in text
 
 
 def test_ioh_files_hold_the_runs(tmp_path: Path) -> None:
