@@ -266,6 +266,10 @@ class Landscape:
         The file is ``{"objectives": {"A": [..], ..}, "target": "A", "milestones": [..],
         "name": ".."}``; the last two are optional.
         """
+        if not Path(path).exists():
+            raise ParameterError(
+                f"landscape {str(path)!r} is neither known nor a file: choose "
+                f"{', '.join(FAMILIES)}, or the name of a JSON file")
         try:
             data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:

@@ -7,13 +7,14 @@ first; eliminating one adds to the transitions among those before it, inside the
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from markov_lrsao.compiled import compiled
 
 __all__ = ["backward", "forward"]
 
 
-@numba.njit(cache=True)
+@compiled()
 def _load(indptr, indices, weights, totals, label, c, states, half, place, band, leak):  # type: ignore[no-untyped-def]
     """Fill band and leak (probability of leaving the component) of one component."""
     band[:] = 0.0
@@ -32,7 +33,7 @@ def _load(indptr, indices, weights, totals, label, c, states, half, place, band,
                 leak[k] += weights[e] / totals[i]
 
 
-@numba.njit(cache=True)
+@compiled()
 def backward(  # type: ignore[no-untyped-def]
     indptr, indices, weights, totals, inside, members, start, halves, label, constant, values,
     begin, end
@@ -96,7 +97,7 @@ def backward(  # type: ignore[no-untyped-def]
     return -1
 
 
-@numba.njit(cache=True)
+@compiled()
 def forward(  # type: ignore[no-untyped-def]
     indptr, indices, weights, totals, inside, members, start, halves, label, flow, begin, end
 ):

@@ -9,8 +9,9 @@ at that moment. When the rest has become dense it is eliminated as a dense matri
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from markov_lrsao.compiled import compiled
 
 __all__ = ["eliminate", "solve_columns", "solve_rows"]
 
@@ -18,14 +19,14 @@ _BUCKETS = 4096  # costs at or above this share the last bucket
 _DENSE_SHARE = 0.4  # a rest is dense once its sparsest cheapest row fills this share
 
 
-@numba.njit(cache=True)
+@compiled()
 def _grown(array, needed):  # type: ignore[no-untyped-def]
     larger = np.empty(max(needed, 2 * len(array)), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-@numba.njit(cache=True)
+@compiled()
 def _put(k, cost, head, following, preceding, bucket):  # type: ignore[no-untyped-def]
     """Move state k to the bucket of its cost."""
     new = min(cost, _BUCKETS - 1)
@@ -48,7 +49,7 @@ def _put(k, cost, head, following, preceding, bucket):  # type: ignore[no-untype
         head[new] = k
 
 
-@numba.njit(cache=True)
+@compiled()
 def eliminate(pointer, index, value, leak, limit):  # type: ignore[no-untyped-def]
     """Return the factors of a component, or factors whose first array is empty if they would
     need more than `limit` numbers.
@@ -214,7 +215,7 @@ def eliminate(pointer, index, value, leak, limit):  # type: ignore[no-untyped-de
             left_state, left_value, rest, dense, dense_leaving)
 
 
-@numba.njit(cache=True)
+@compiled()
 def solve_columns(factors, right):  # type: ignore[no-untyped-def]
     """Turn `right` into v = right + P v."""
     order, leaving, start, length, columns, values = factors[:6]
@@ -241,7 +242,7 @@ def solve_columns(factors, right):  # type: ignore[no-untyped-def]
         right[k] = total / leaving[k]
 
 
-@numba.njit(cache=True)
+@compiled()
 def solve_rows(factors, flow):  # type: ignore[no-untyped-def]
     """Turn `flow` into x = flow + x P."""
     order, leaving, start, length, columns, values = factors[:6]
