@@ -14,9 +14,11 @@ from markov_lrsao.cli.options import JsonOption
 if TYPE_CHECKING:
     from markov_lrsao.exchange import ChainFile
     from markov_lrsao.reachability import Reaching, ReachingResult
+    from markov_lrsao.results import Quantity
 
 __all__ = ["register"]
 
+_BEYOND = "(outside the range of floats)"
 _MOST_SHOWN = 20  # start states in a table for people; --json has all
 
 
@@ -135,20 +137,22 @@ def _named(start: Reaching) -> str:
 def _rows(start: Reaching) -> list[str]:
     from markov_lrsao.cli.tables import table
     from markov_lrsao.rationals import shorten
-    from markov_lrsao.reachability import float_of
 
-    if start.conditional_mean is None or start.variance is None:
+    if start.conditional_mean is None:
         return ["the target cannot be reached: probability 0, expected time infinite"]
-    certain = math.isfinite(float_of(start.mean)) or start.mean.exact
-    given = "" if certain else " if reached"
-    quantities = [("probability", start.probability)]
-    if not certain:
-        quantities.append(("mean", start.mean))
-    quantities += [(f"mean{given}", start.conditional_mean),
-                   (f"variance{given}", start.variance)]
-    rows = [[name, value.decimal, shorten(value.rational or "(float)")]
-            for name, value in quantities]
-    if not certain:
-        rows[1][2] = "infinite: the target may be missed"
-    rows.append([f"deviation{given}", f"{start.deviation:.17g}", ""])
+
+    def row(name: str, value: Quantity | None) -> list[str]:
+        if value is None:
+            return [name, "-", _BEYOND]
+        return [name, value.decimal, shorten(value.rational or "(float)")]
+
+    given = "" if start.certain else " if reached"
+    rows = [row("probability", start.probability)]
+    if not start.certain:
+        rows.append(row("1 - probability", start.miss))
+        rows.append(["mean", start.mean.decimal, "infinite: the target may be missed"])
+    rows += [row(f"mean{given}", start.conditional_mean), row(f"variance{given}", start.variance)]
+    finite = start.deviation is not None and math.isfinite(start.deviation)
+    rows.append([f"deviation{given}", f"{start.deviation:.17g}" if finite else "-",
+                 "" if finite else _BEYOND])
     return table(["quantity", "decimal", "fraction"], rows).split("\n")

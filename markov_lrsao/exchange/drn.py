@@ -30,7 +30,6 @@ state 1 top
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -54,8 +53,7 @@ from markov_lrsao.rationals import rational_text
 
 __all__ = ["format_drn", "fraction_texts", "read_drn", "write_drn"]
 
-_LARGE = 2_000_000  # bytes; from here on the compiled reader pays for importing the compiler
-_MEDIUM = 20_000  # bytes; from here on it is used if the compiler is there anyway
+_LARGE = 1_000_000  # bytes; from here on the compiled reader pays for importing the compiler
 _LABEL = re.compile(r'\s*(?:"([^"]+)"|([^\s"]+))(?=\s|$|")')
 _STATE = re.compile(r"state ([0-9]+)(?: \[([^\]]*)\])?(?: (.*))?")
 _ACTION = re.compile(r"action (\S+)(?: \[([^\]]*)\])?")
@@ -88,7 +86,7 @@ def read_drn(path: str | Path) -> ChainFile:
         The file is malformed, truncated, or no discrete-time Markov chain.
     """
     source = Source.open(path)
-    if len(source.data) >= (_MEDIUM if "numba" in sys.modules else _LARGE):
+    if len(source.data) >= _LARGE:
         from markov_lrsao.exchange._drn_fast import read_fast
 
         quick = read_fast(source)
