@@ -29,9 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code or 0)
     except TyperException as error:
         from markov_lrsao.cli.app import usage_message
+        from markov_lrsao.texts import printable
 
         text, code = usage_message(error)
-        print(text, file=sys.stdout if code == 0 else sys.stderr)
+        print(printable(text, keep="\n"), file=sys.stdout if code == 0 else sys.stderr)
         return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -42,9 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         from markov_lrsao.errors import LrsaoError
+        from markov_lrsao.texts import printable
 
         if isinstance(error, LrsaoError | MemoryError | OSError):
-            message = " ".join(str(error).split()) or type(error).__name__
+            message = printable(" ".join(str(error).split())) or type(error).__name__
             print(f"markov-lrsao: {message}", file=sys.stderr)
             return 2
         raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.options import JsonOption, MaxSizeOption
 
 if TYPE_CHECKING:
     from markov_lrsao.exchange import ChainFile
@@ -46,6 +46,7 @@ def solve(
         typer.Option("--reward", help="Sum up this reward of the file instead of steps.")] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Exact rationals instead of floats.")] = False,
+    max_size: MaxSizeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print probability, expected time and variance of reaching a label."""
@@ -53,15 +54,18 @@ def solve(
     from markov_lrsao.exchange import read_chain
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.reachability import reach
+    from markov_lrsao.texts import printable
 
-    read = read_chain(file)
+    read = read_chain(file, max_size=max_size)
     if exact and not read.exact:
         raise ExactnessError(
-            f"{file}: {read.notes[-1]}; an exact answer needs exact probabilities (fractions), "
-            f"or leave out --exact")
+            f"{printable(str(file))}: {read.notes[-1]}; an exact answer needs exact probabilities "
+            f"(fractions), or leave out --exact")
     where = _target(read, target, target_state)
     rewards = None if reward is None else _reward(read, reward)
+    moving = None if reward is None else read.transition_rewards.get(reward)
     result = reach(read.chain, where, start=start, rewards=rewards,
+                   transition_rewards=moving,
                    field="exact" if exact else "float", progress=terminal_progress)
     name = target if target is not None else ", ".join(map(str, target_state or ()))
     if as_json:
@@ -76,9 +80,10 @@ def _target(read: ChainFile, target: str | None, states: list[int] | None) -> An
     import numpy as np
 
     from markov_lrsao.errors import ParameterError
+    from markov_lrsao.texts import listing
 
     if (target is None) == (not states):
-        known = ", ".join(sorted(read.chain.labels)) or "none"
+        known = listing(sorted(read.chain.labels))
         raise ParameterError(
             f"give either --target LABEL or --target-state NUMBER; the file's labels: {known}")
     if target is not None:
@@ -94,9 +99,10 @@ def _target(read: ChainFile, target: str | None, states: list[int] | None) -> An
 
 def _reward(read: ChainFile, reward: str) -> Any:
     from markov_lrsao.errors import ParameterError
+    from markov_lrsao.texts import listing
 
     if reward not in read.rewards:
-        known = ", ".join(repr(name) for name in read.rewards) or "none"
+        known = listing(repr(name) for name in read.rewards)
         raise ParameterError(f"--reward {reward!r} is not in the file; its rewards: {known}")
     return read.rewards[reward]
 
@@ -115,8 +121,11 @@ def _object(
 def _text(
     file: Path, name: str, reward: str | None, read: ChainFile, result: ReachingResult
 ) -> str:
+    from markov_lrsao.texts import printable
+
     what = "steps" if reward is None else f"reward {reward!r}"
-    lines = [f"{file}: {result.states:,} states, {read.chain.transitions:,} transitions; "
+    lines = [f"{printable(str(file))}: {result.states:,} states, "
+             f"{read.chain.transitions:,} transitions; "
              f"{what} until {name!r}"]
     lines += [f"note: {note}" for note in read.notes]
     for start in result.starts[:_MOST_SHOWN]:
@@ -131,7 +140,10 @@ def _text(
 
 
 def _named(start: Reaching) -> str:
-    return f"{start.state}" if start.name == str(start.state) else f"{start.state} ({start.name})"
+    from markov_lrsao.texts import printable
+
+    name = str(start.state)
+    return name if start.name == name else f"{name} ({printable(start.name)})"
 
 
 def _rows(start: Reaching) -> list[str]:
