@@ -93,6 +93,9 @@ def write_chain(
     if rewards and format in ("graphml", "matrix-market"):
         raise ParameterError(f"rewards cannot be written as {format}; use drn, prism or json")
     path = Path(path)
+    if path.name.lower().endswith(".gz"):
+        raise ParameterError(f"{printable(str(path))}: compressed files are read, not written; "
+                             f"leave out .gz")
     if format == "drn":
         from markov_lrsao.exchange.drn import write_drn
 

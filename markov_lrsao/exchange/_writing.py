@@ -36,9 +36,6 @@ def whole_files(texts: Mapping[Path, str]) -> None:
     is renamed. Should a renaming fail, those before it are taken back.
     """
     for path in texts:
-        if path.name.lower().endswith(".gz"):
-            raise ParameterError(f"{printable(str(path))}: compressed files are read, not written; "
-                                 f"leave out .gz")
         if path.is_dir():
             raise ParameterError(f"{printable(str(path))} is a directory; name a file")
     ready: list[tuple[Path, Path]] = []

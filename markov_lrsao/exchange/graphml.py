@@ -42,6 +42,7 @@ __all__ = ["format_graphml", "read_graphml", "write_graphml"]
 _NODE_KEYS = (("label", "string"), ("position", "long"), ("start", "boolean"),
               ("labels", "string"))
 _EDGE_KEYS = (("probability", "string"), ("weight", "double"))
+_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _PARENTS = {
     "graphml": ("",), "key": ("graphml",), "graph": ("graphml", "node"), "node": ("graph",),
     "edge": ("graph",), "data": ("node", "edge", "graph"), "default": ("key",),
@@ -62,7 +63,7 @@ def format_graphml(chain: MarkovChain) -> str:
             carried.setdefault(i, []).append(name)
     start = set(chain.start.tolist())
     lines = ['<?xml version="1.0" encoding="UTF-8"?>',
-             '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
+             f'<graphml xmlns="{_NAMESPACE}">']
     for kind, keys in (("node", _NODE_KEYS), ("edge", _EDGE_KEYS)):
         lines += [f'  <key id="{key}" for="{kind}" attr.name="{key}" attr.type="{of}"/>'
                   for key, of in keys]
@@ -96,7 +97,7 @@ class _Handler:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.parser = expat.ParserCreate(encoding="UTF-8")
+        self.parser = expat.ParserCreate(encoding="UTF-8", namespace_separator=" ")
         self.parser.StartElementHandler = self.begin
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.text
@@ -116,7 +117,10 @@ class _Handler:
     def doctype(self, *_: object) -> None:
         self.fail("a document type declaration is not accepted")
 
-    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        space, _, tag = name.rpartition(" ")
+        if space not in ("", _NAMESPACE):
+            self.fail(f"element {show(tag)} of {show(space)} is not part of a chain")
         parent = self._path[-1] if self._path else ""
         if parent not in _PARENTS.get(tag, ()):
             self.fail(f"element {show(tag)} is not part of a chain, or in the wrong place")
@@ -168,8 +172,8 @@ class _Handler:
             self.fail(f"the key {show(name)} is given twice")
         self._name, self._data[name] = name, ""
 
-    def end(self, tag: str) -> None:
-        self._path.pop()
+    def end(self, _: str) -> None:
+        tag = self._path.pop()
         if tag == "data":
             self._name = None
         elif tag in ("node", "edge"):
