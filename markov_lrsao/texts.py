@@ -12,6 +12,7 @@ from collections.abc import Iterable
 __all__ = ["listing", "printable"]
 
 _MOST_LISTED = 20
+_LONGEST_NAME = 60
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -30,13 +31,17 @@ def printable(text: str, keep: str = "") -> str:
     )
 
 
+def _brief(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+
+
 def listing(names: Iterable[str], none: str = "none") -> str:
     """Return names for a message: at most twenty, and how many more there are.
 
     >>> listing(str(k) for k in range(23))
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19 and 3 more'
     """
-    found = [printable(name) for name in names]
+    found = [_brief(printable(name)) for name in names]
     if not found:
         return none
     more = len(found) - _MOST_LISTED

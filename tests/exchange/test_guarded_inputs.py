@@ -220,6 +220,7 @@ def test_listing() -> None:
     assert listing(["a"] * 20) == ", ".join(["a"] * 20)
     assert listing(["a"] * 21).endswith("a and 1 more")
     assert listing(["\x07"]) == "\\x07"
+    assert listing(["a" * 60, "b" * 61]) == "a" * 60 + ", " + "b" * 57 + "..."
     assert printable("größe 数 a\tb\n", keep="\n") == "größe 数 a\\tb\n"
 
 
