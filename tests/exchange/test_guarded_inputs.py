@@ -174,6 +174,27 @@ def test_names_and_labels_reach_the_terminal_escaped(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.json"]
 
 
+def test_names_of_landscapes_and_counterexamples_are_escaped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"objectives": {"A\x1b[31m": [0, 1, 2, 3], "B\ud800": [3, 1, 1, 0]},
+                                "target": "A\x1b[31m", "name": "n\x1b[2J"}))
+    for command in (["states"], ["exact"], ["export", str(tmp_path / "out.json"), "--format",
+                                            "json"]):
+        code = main([*command, "--landscape", str(path), "--outside-h"])
+        out, err = capsys.readouterr()
+        assert code in (0, 2)
+        assert all(line.isprintable() for line in (out + err).split("\n"))
+    point = {"statement": "Lemma\x1b[31m 5", "expected": "a\x07", "observed": "b\ud800",
+             "values": {"n": "3\x1b"}, "objectives": {}, "target": "", "milestones": [],
+             "steps": []}
+    path.write_text(json.dumps(point))
+    assert main(["replay", str(path)]) in (0, 2)
+    out, err = capsys.readouterr()
+    assert all(line.isprintable() for line in (out + err).split("\n"))
+
+
 def test_a_name_of_a_file_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a\x1b[31m\nb.drn"
     assert "\\x1b[31m" in lines_of(capsys, "solve", path, "--target", "x")
