@@ -5,6 +5,7 @@ Errors that a user can cause are one line on stderr and exit code 2; Ctrl-C is e
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ def one_line(message: str) -> str:
             return word
         return f"{word[:24]}...{word[-8:]} ({len(word)} characters)"
 
-    text = " ".join(map(cut, message.split()))
+    text = " ".join(cut(word) for word in message.split())
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -75,7 +76,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:
         from markov_lrsao.errors import LrsaoError
 
-        if isinstance(error, LrsaoError | MemoryError | OSError):
+        if isinstance(error, LrsaoError | MemoryError | OSError | UnicodeError):
             message = str(error).strip() or type(error).__name__
             print(one_line(f"markov-lrsao: {message}"), file=sys.stderr)
             return 2
@@ -86,4 +87,7 @@ def entry_point() -> None:
     """Run as a console script."""
     from markov_lrsao.interrupts import supervised
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files may be any bytes
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(supervised(main))

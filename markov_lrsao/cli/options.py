@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlphaOption", "EllOption", "GammaOption", "Instance", "JsonOption", "LandscapeOption",
-    "NOption", "OutsideHOption", "ROption", "instance", "integer", "numbers",
+    "NOption", "OutsideHOption", "ROption", "WorkersOption", "instance", "integer", "numbers",
 ]
 
 
@@ -46,25 +46,31 @@ ROption = Annotated[
 OutsideHOption = Annotated[
     bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+WorkersOption = Annotated[int, typer.Option(
+    "--workers", help="Processes.", show_default="all cores", min=0, max=1024)]
 LandscapeOption = Annotated[
     str, typer.Option("--landscape", help="jump, jump-open, onemax, or a JSON file.",
                       autocompletion=landscapes)]
 
 
+_LARGEST = 2**62
+"""Beyond this, integers leave the range of the machine's."""
 Number = TypeVar("Number", int, float)
 
 
 def numbers(text: str, name: str, kind: type[Number]) -> list[Number]:
-    """Parse comma-separated numbers, or raise ParameterError."""
+    """Parse comma-separated numbers, at least one, or raise ParameterError."""
     from markov_lrsao.errors import ParameterError
 
     try:
-        return [kind(part) for part in text.split(",") if part.strip()]
+        found = [kind(part) for part in text.split(",") if part.strip()]
     except ValueError:
+        found = []
+    if not found or not all(abs(x) <= _LARGEST for x in found):  # NaN is not, either
         raise ParameterError(
             f"--{name} {text!r}: write comma-separated numbers, e.g. "
-            f"{'0.5,0.9' if kind is float else '100,200'}"
-        ) from None
+            f"{'0.5,0.9' if kind is float else '100,200'}")
+    return found
 
 
 @dataclass(frozen=True)
