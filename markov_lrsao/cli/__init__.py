@@ -10,26 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main", "one_line"]
-
-_LONGEST_WORD = 160
-
-
-def one_line(message: str) -> str:
-    r"""Return a message as one line that a terminal shows as it is and that people can read.
-
-    Control characters are escaped, and words nobody would read to their end are cut.
-
-    >>> print(one_line("bad \x1b[31m" + chr(10) + "n = " + "9" * 5000))
-    bad \x1b[31m n = 999999999999999999999999...99999999 (5000 characters)
-    """
-    def cut(word: str) -> str:
-        if len(word) <= _LONGEST_WORD:
-            return word
-        return f"{word[:24]}...{word[-8:]} ({len(word)} characters)"
-
-    text = " ".join(cut(word) for word in message.split())
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,6 +46,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return int(code or 0)
     except TyperException as error:
         from markov_lrsao.cli.app import usage_message
+        from markov_lrsao.texts import one_line
 
         text, code = usage_message(error)
         print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
@@ -75,6 +57,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 0
     except Exception as error:
         from markov_lrsao.errors import LrsaoError
+        from markov_lrsao.texts import one_line
 
         if isinstance(error, LrsaoError | MemoryError | OSError | UnicodeError):
             message = str(error).strip() or type(error).__name__

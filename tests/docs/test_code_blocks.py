@@ -258,7 +258,8 @@ def place(line: str, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("line", [
     pytest.param(line, marks=pytest.mark.slow)
-    if line.startswith(SLOW) or "--outside-h" in line else line for line in table() if line.split()[0] not in ELSEWHERE])
+    if line.startswith(SLOW) or "--outside-h" in line else line
+    for line in table() if line.split()[0] not in ELSEWHERE])
 def test_commands_of_readme_run(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
