@@ -113,26 +113,17 @@ def test_every_command_has_a_base() -> None:
     assert set(BASE) == set(GROUP.commands)
 
 
+@pytest.mark.parametrize("count", [
+    1, pytest.param(5, marks=pytest.mark.slow), pytest.param(99, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize(("command", "name", "option"), ALL, ids=[f"{c} {n}" for c, n, _ in ALL])
-def test_some_hostile_values(
-    command: str, name: str, option: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+def test_hostile_values(
+    command: str, name: str, option: bool, count: int, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """Three of them, drawn by a seed; the slow tests try all."""
+    """Some of them, drawn by a seed; the third tier tries all."""
     prepare(tmp_path, monkeypatch)
     given = values(command, name)
-    for value in random.Random(f"{command} {name}").sample(given, min(3, len(given))):
-        check(with_value(command, name, option, value), capfd)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("command", "name", "option"), ALL, ids=[f"{c} {n}" for c, n, _ in ALL])
-def test_all_hostile_values(
-    command: str, name: str, option: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    prepare(tmp_path, monkeypatch)
-    for value in values(command, name):
+    for value in random.Random(f"{command} {name}").sample(given, min(count, len(given))):
         check(with_value(command, name, option, value), capfd)
 
 
