@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
@@ -52,7 +53,7 @@ def ell_of(schedule: str, n: int) -> int:
         return max(2, isqrt(n))
     if schedule == "half":
         return (n - 5) // 2
-    if schedule.isdigit():
+    if re.fullmatch("[0-9]{1,18}", schedule):
         return int(schedule)
     raise ParameterError(
         f"schedule = {schedule!r} is unknown: choose {', '.join(SCHEDULES)} or a number"

@@ -29,7 +29,7 @@ from flint import fmpq
 from markov_lrsao.enclosure import TOLERANCE
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.interrupts import process_pool
-from markov_lrsao.landscape import Landscape
+from markov_lrsao.landscape import JUMP, Landscape
 from markov_lrsao.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rationals import RationalLike, decimal_text, rational, rational_text, to_float
@@ -121,6 +121,7 @@ class MapPlan:
         width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
         if width <= 0:
             raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
+        JUMP.check(n, ell)
         rows = span(r_relative, "--r-relative") if r_relative is not None else span(r or "", "--r")
         plan = cls(
             n=n, ell=ell, gamma=fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma"),

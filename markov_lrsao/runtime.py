@@ -111,6 +111,9 @@ def runtime(
             raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
+    width = None if tolerance is None else rational(tolerance, "tolerance")
+    if width is not None and width <= 0:
+        raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
     check_size(landscape)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
@@ -122,7 +125,7 @@ def runtime(
         else:
             found = _auto(law, field, moments, merge, max_states, progress)
     except (UndecidedComparisonError, NotAbsorbingError):
-        found = _answer(law, method, field, moments, max_states, tolerance, progress)
+        found = _answer(law, method, field, moments, max_states, width, progress)
     total, *phases = found.values
     return RuntimeResult(
         landscape=landscape.name, algorithm=algorithm.name, n=landscape.n, ell=landscape.ell,
@@ -140,20 +143,17 @@ def runtime(
 
 def _answer(
     law: StepLaw, method: Method, field: Field, moments: int, max_states: int | None,
-    tolerance: RationalLike | None, progress: Progress,
+    tolerance: fmpq | None, progress: Progress,
 ) -> Answer:
     """Follow values where patterns do not decide, or find where runs get stuck."""
-    width = None if tolerance is None else rational(tolerance, "tolerance")
-    if width is not None and width <= 0:
-        raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
-    found = answer(law, method=method, field=field, moments=moments, tolerance=width,
+    found = answer(law, method=method, field=field, moments=moments, tolerance=tolerance,
                    max_states=max_states, progress=progress)
     if found.decomposition is None:
         return found
     try:
         return _crossing(found.decomposition, field, moments)
     except NotAbsorbingError:  # the joint chain with values shows the trap
-        return answer(law, method="joint", field=field, moments=moments, tolerance=width,
+        return answer(law, method="joint", field=field, moments=moments, tolerance=tolerance,
                       max_states=max_states, progress=progress)
 
 

@@ -283,6 +283,7 @@ class Induction:
 
     def satisfiable_steps(self) -> int:
         """Return for how many steps the assumptions can hold: proofs must not be vacuous."""
+        self.prover.second = self.second
         return sum(self.prover.satisfiable(c.assumptions) is True for c in self.steps)
 
 

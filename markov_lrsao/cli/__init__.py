@@ -5,6 +5,7 @@ Errors that a user can cause are one line on stderr and exit code 2; Ctrl-C is e
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -50,23 +51,40 @@ def _run(arguments: Sequence[str] | None) -> int:
         text, code = usage_message(error)
         print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
         return code
-    except BrokenPipeError:
-        # The reader (head, less) has gone; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        _drop_output()  # the reader (head, less) has gone; Typer ends with 1 then
         return 0
     except Exception as error:
         from markov_lrsao.errors import LrsaoError
         from markov_lrsao.texts import one_line
 
-        if isinstance(error, LrsaoError | MemoryError | OSError):
+        if isinstance(error, LrsaoError | MemoryError | OSError | UnicodeError):
             message = str(error).strip() or type(error).__name__
             print(one_line(f"markov-lrsao: {message}"), file=sys.stderr)
+            if isinstance(error, OSError):
+                _drop_output()  # it may be what failed: a full disk
             return 2
         raise
+
+
+def _drop_output() -> None:
+    """Keep the interpreter from complaining at exit about output that cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def entry_point() -> None:
     """Run as a console script."""
     from markov_lrsao.interrupts import supervised
 
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files may be any bytes
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(supervised(main))

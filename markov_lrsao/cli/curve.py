@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from markov_lrsao.cli.completion import choices
-from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.options import JsonOption, WorkersOption
 
 __all__ = ["register"]
 
@@ -29,8 +29,7 @@ def curve(
     n: Annotated[str, typer.Option("--n", help="first:last:step, or a comma-separated list.")] =
         "50:1000:50",
     exact: Annotated[bool, typer.Option("--exact", help="Exact fractions (slower).")] = False,
-    workers: Annotated[
-        int, typer.Option("--workers", help="Processes.", show_default="all cores")] = 0,
+    workers: WorkersOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Print E[T], its phases and its ratio to n H_n for a schedule of l (paper's parameters)."""
@@ -66,7 +65,9 @@ def _sizes(text: str) -> list[int]:
         parts = [int(part) for part in text.split(":")]
     except ValueError:
         parts = []
-    if len(parts) not in (2, 3) or (len(parts) == 3 and parts[2] < 1) or parts[0] > parts[1]:
+    if parts and parts[0] > parts[min(1, len(parts) - 1)]:
+        raise ParameterError(f"--n {text!r} is empty: write the smaller end first")
+    if len(parts) not in (2, 3) or (len(parts) == 3 and parts[2] < 1):
         raise ParameterError(f"--n {text!r}: write first:last:step, e.g. 50:1000:50")
     return list(range(parts[0], parts[1] + 1, parts[2] if len(parts) == 3 else 1))
 
@@ -79,7 +80,10 @@ def reference(
     from markov_lrsao.curves import reference_csv, reference_instances
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.report.files import check_writable
 
+    if out is not None:
+        check_writable(out)
     text = reference_csv(reference_instances(), terminal_progress)
     if out is None:
         print(text, end="")

@@ -50,7 +50,7 @@ def map_(
         "--state", help="File of solved points; an existing one is continued.",
         show_default="--out with the ending .sqlite")] = None,
     workers: Annotated[int | None, typer.Option(
-        "--workers", help="Processes.", min=1, show_default="one per core")] = None,
+        "--workers", help="Processes.", min=1, max=1024, show_default="one per core")] = None,
     tolerance: Annotated[str | None, typer.Option(
         "--tolerance", help="Relative width at which an enclosure is narrow enough.",
         show_default="1/2000")] = None,

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlphaOption", "EllOption", "GammaOption", "Instance", "JsonOption", "LandscapeOption",
-    "MaxSizeOption", "NOption", "OutsideHOption", "ROption", "instance", "integer", "numbers",
+    "MaxSizeOption", "NOption", "OutsideHOption", "ROption", "WorkersOption", "instance",
+    "integer", "numbers",
 ]
 
 
@@ -60,25 +61,31 @@ MaxSizeOption = Annotated[int | None, typer.Option(
     "--max-size", help="Most bytes to read from a file, e.g. 2G.", parser=size, metavar="<size>",
     show_default="256M")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+WorkersOption = Annotated[int, typer.Option(
+    "--workers", help="Processes.", show_default="all cores", min=0, max=1024)]
 LandscapeOption = Annotated[
     str, typer.Option("--landscape", help="jump, jump-open, onemax, or a JSON file.",
                       autocompletion=landscapes)]
 
 
+_LARGEST = 2**62
+"""Beyond this, integers leave the range of the machine's."""
 Number = TypeVar("Number", int, float)
 
 
 def numbers(text: str, name: str, kind: type[Number]) -> list[Number]:
-    """Parse comma-separated numbers, or raise ParameterError."""
+    """Parse comma-separated numbers, at least one, or raise ParameterError."""
     from markov_lrsao.errors import ParameterError
 
     try:
-        return [kind(part) for part in text.split(",") if part.strip()]
+        found = [kind(part) for part in text.split(",") if part.strip()]
     except ValueError:
+        found = []
+    if not found or not all(abs(x) <= _LARGEST for x in found):  # NaN is not, either
         raise ParameterError(
             f"--{name} {text!r}: write comma-separated numbers, e.g. "
-            f"{'0.5,0.9' if kind is float else '100,200'}"
-        ) from None
+            f"{'0.5,0.9' if kind is float else '100,200'}")
+    return found
 
 
 @dataclass(frozen=True)

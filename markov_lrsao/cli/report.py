@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.options import JsonOption, WorkersOption
 
 __all__ = ["register"]
 
@@ -33,8 +33,7 @@ def report(
         Path | None, typer.Option(
             "--verify", help="Verdicts saved by `markov-lrsao verify --json > FILE`; without it "
                              "they are made (two minutes) and kept.")] = None,
-    workers: Annotated[
-        int, typer.Option("--workers", help="Processes.", show_default="all cores")] = 0,
+    workers: WorkersOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Write one self-contained HTML page: exact results, verdicts, findings, figures.

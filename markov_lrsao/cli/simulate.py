@@ -83,7 +83,8 @@ def simulate(
     monitors: Annotated[bool, typer.Option(
         "--monitors", help="Count visits, uses, positive entries; look for violations.")] = False,
     threads: Annotated[int | None, typer.Option(
-        "--threads", help="Does not change the results.", show_default="all cores")] = None,
+        "--threads", help="Does not change the results.", show_default="all cores", min=1,
+        max=1024)] = None,
     ioh: Annotated[Path | None, typer.Option(
         "--ioh", help="Write the runs to this new folder in IOHprofiler's format.")] = None,
     landscape: Annotated[str, typer.Option(

@@ -56,7 +56,8 @@ def sweep(
     block: Annotated[int | None, typer.Option("--block", help="Runs per unit of work.")] = None,
     scheduler: Annotated[str | None, typer.Option(
         "--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786.")] = None,
-    threads: Annotated[int | None, typer.Option("--threads", help="Default: all cores.")] = None,
+    threads: Annotated[int | None, typer.Option(
+        "--threads", help="Default: all cores.", min=1, max=1024)] = None,
     repair: Annotated[bool, typer.Option(
         "--repair", help="Drop the damaged blocks of the results file and replay them.")] = False,
     outside_h: OutsideHOption = False,

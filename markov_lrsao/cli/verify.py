@@ -51,6 +51,7 @@ def verify(
     """Check statements of the paper and print a verdict with its evidence for each."""
     from markov_lrsao.cli.tables import VERDICT_COLOURS, show
     from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.report.files import check_writable, write_whole
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
     from proofs_check.registry import all_statements
@@ -68,16 +69,21 @@ def verify(
               if as_json else "\n".join(f"{s.id}: {s.title}" for s in known))
         return 0
     setting = Setting(level=level.value)
-    results = run(statement, setting, progress=terminal_progress)
     if markdown is not None:
-        _write(markdown, markdown_report(results, level.value))
+        check_writable(markdown, "--markdown")
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
+        check_writable(save / "x", "--save")
+    results = run(statement, setting, progress=terminal_progress)
+    if markdown is not None:
+        write_whole(markdown, markdown_report(results, level.value))
+    if save is not None:
         for result in results:
             for number, bad in enumerate(result.counterexamples):
                 name = "".join(c if c.isalnum() else "-" for c in result.id).strip("-").lower()
                 suffix = f"-{number + 1}" if len(result.counterexamples) > 1 else ""
-                _write(save / f"{name}{suffix}.json", json.dumps(bad.to_dict(), indent=1) + "\n")
+                text = json.dumps(bad.to_dict(), indent=1) + "\n"
+                write_whole(save / f"{name}{suffix}.json", text)
     if as_json:
         print(json.dumps(json_report(results, level.value)))
     elif statement:
@@ -86,10 +92,3 @@ def verify(
         show(table_text(results) + "\n\n" + summary_text(results), VERDICT_COLOURS)
     worrying = any(r.verdict in (Verdict.REFUTED, Verdict.UNKNOWN) for r in results)
     return 1 if strict and worrying else 0
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file as a whole: an interrupt leaves the old one."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)

@@ -36,20 +36,21 @@ def fingerprint() -> str:
     return digest.hexdigest()[:24]
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, option: str = "--out") -> None:
     """Raise ParameterError if a file of that name could not be written: before long work."""
     folder = path.resolve().parent
     if path.is_dir():
-        raise ParameterError(f"--out {path} is a folder; give the name of a file")
+        raise ParameterError(f"{option} {path} is a folder; give the name of a file")
     if not folder.is_dir():
-        raise ParameterError(f"--out {path}: the folder {folder} does not exist; create it first")
+        raise ParameterError(
+            f"{option} {path}: the folder {folder} does not exist; create it first")
     try:
         handle, name = tempfile.mkstemp(prefix=".report.", suffix=".part", dir=folder)
         os.close(handle)
         os.unlink(name)
     except OSError as error:
         raise ParameterError(
-            f"cannot write {path}: {error.strerror or error}; choose another --out"
+            f"cannot write {path}: {error.strerror or error}; choose another {option}"
         ) from None
 
 

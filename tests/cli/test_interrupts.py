@@ -317,7 +317,8 @@ COMMANDS = {
     "reference": "reference --out reference.csv",
     "formula": "formula total",
 }
-MOMENTS = {"formula": [0.2, 0.5], "reference": [0.2, 1.0, 3.0]}
+MOMENTS = {"formula": [0.2, 0.5], "reference": [0.2, 1.0], "verify": [0.2, 1.0, 3.0, 7.0],
+           "map": [0.2, 1.0, 3.0, 7.0], "figures": [0.2, 3.0, 7.0]}
 WAYS = {0.2: "terminal", 0.5: "kill", 1.0: "kill", 3.0: "terminal", 7.0: "kill"}
 
 
@@ -346,7 +347,7 @@ def interrupt_command(name: str, moment: float, folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "moment"), [
-    (name, moment) for name in COMMANDS for moment in MOMENTS.get(name, [0.2, 1.0, 3.0, 7.0])])
+    (name, moment) for name in COMMANDS for moment in MOMENTS.get(name, [0.2, 1.0, 3.0])])
 def test_every_long_command(name: str, moment: float, tmp_path: Path) -> None:
     interrupt_command(name, moment, tmp_path)
 

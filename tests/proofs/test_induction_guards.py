@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flint import fmpq
 
+import proofs_check
 from markov_lrsao import Algorithm, Parameters, StepLaw
 from markov_lrsao.errors import SolverError
 from markov_lrsao.landscape import JUMP, JUMP_OPEN, ONEMAX, Affine, LandscapeFamily, N, P
-from proofs_check import Evidence, Kind, Setting, Verdict
+from proofs_check import Erratum, Evidence, Kind, Setting, StatementResult, Verdict
 from proofs_check.cases import cases, region_solver
 from proofs_check.expressions import to_sympy
 from proofs_check.facts import facts
-from proofs_check.induction import Fact, Induction, StepFact
+from proofs_check.induction import Fact, Induction, StepFact, _is_generic
 from proofs_check.smt import Answer, Prover, _ask_cvc5, from_sympy, summary_of
 from proofs_check.verdict import combine
 from proofs_check.workspace import Workspace
@@ -248,6 +250,23 @@ def test_the_hypothesis_is_used(induction: Induction) -> None:
     assert changed.prove([bound]).verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize(("text", "generic"), [
+    ("L <= 0", True), ("L <= 0 or J <= 0", True), ("s = l + 1 -> L = 0", True), ("tR > tL", False),
+    ("s >= l + 1 and s <= n - l - 1 -> J >= 0", True), ("zL > 0", False), ("p <= l", False),
+    ("zL != 0", False), ("R != p", True), ("zJ = 0 or zJ = -alpha*r", False)])
+def test_facts_about_every_row_are_told_from_those_about_one(text: str, generic: bool) -> None:
+    """A fact about every row is assumed once per row that a step touches."""
+    assert _is_generic(text) is generic
+
+
+def test_the_steps_are_not_vacuous(induction: Induction) -> None:
+    """As docs/statements.md has it."""
+    text = (Path(proofs_check.__file__).parents[1] / "docs" / "statements.md").read_text("utf-8")
+    assert f"{induction.satisfiable_steps()} of its {len(induction.steps)} step cases" in text
+    contradiction = Induction(QUICK.mutate(hypothesis=(*QUICK.hypothesis, "r < 0")), [])
+    assert contradiction.satisfiable_steps() == 0
+
+
 def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -> None:
     """The symbolic new value at numbers, against a run's exact arithmetic."""
     import z3
@@ -312,3 +331,23 @@ def test_combinations(reverse: bool) -> None:
     assert combined(lines) == "REFUTED"
     assert combined(item(Verdict.PROVED, "d", Kind.LINES), lines) == "REFUTED"
     assert combined() == "UNKNOWN"
+
+
+def test_results_for_machines() -> None:
+    """The keys and values that readers of `verify --json` find."""
+    evidence = Evidence(kind=Kind.SMT, verdict=Verdict.PROVED, summary="s", part="(1)", range="r",
+                        details=("d",), second="cvc5", seconds=1.23456)
+    erratum = Erratum(line="a:1", location="here", printed="x", corrected="y", reason="why",
+                      inherited=("z",))
+    result = StatementResult(
+        id="Lemma 0", title="t", location="l", claim="c", evidence=(evidence,), errata=(erratum,),
+        depends=("Lemma 1",), code=("f",), refuted_support=("Lemma 1",), seconds=2.34567)
+    assert result.to_dict() == {
+        "id": "Lemma 0", "title": "t", "location": "l", "claim": "c", "verdict": "PROVED",
+        "evidence": [{"kind": "smt", "verdict": "PROVED", "part": "(1)", "summary": "s",
+                      "range": "r", "details": ["d"], "second_solver": "cvc5", "seconds": 1.235,
+                      "counterexample": None}],
+        "errata": [{"line": "a:1", "location": "here", "printed": "x", "corrected": "y",
+                    "reason": "why", "inherited": ["z"]}],
+        "depends": ["Lemma 1"], "refuted_support": ["Lemma 1"], "code": ["f"], "seconds": 2.346}
+    assert (result.kinds, result.counterexamples) == ((Kind.SMT,), ())

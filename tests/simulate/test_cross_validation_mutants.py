@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from importlib import import_module
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -72,14 +73,14 @@ def wrong_variance(patch: Patch) -> None:
 
         return wrong
 
-    engine = sys.modules["markov_lrsao.runtime"]
+    engine = import_module("markov_lrsao.runtime")
     patch.setattr(engine, "central_from_factorial", made_wrong(engine.central_from_factorial))
     patch.setattr(engine, "phase_moments", made_wrong(engine.phase_moments))
 
 
 def engine_reads_another_law(patch: Patch) -> None:
     """Engine: its tables are those of the open bridges."""
-    engine = sys.modules["markov_lrsao.runtime"]
+    engine = import_module("markov_lrsao.runtime")
 
     class Wrong:
         @staticmethod
@@ -98,7 +99,7 @@ def engine_says_infinite(patch: Patch) -> None:
 
 def law_of_t_is_late(patch: Patch) -> None:
     """Engine: P(T <= t) is P(T <= t - 1); the moments are right."""
-    module = sys.modules["markov_lrsao.distribution"]
+    module = import_module("markov_lrsao.distribution")
     right = module.distribution
 
     class Late:
