@@ -212,7 +212,7 @@ def test_ties_are_shared_among_the_tied_only() -> None:
     assert (again == before).all()
 
 
-@pytest.mark.parametrize("lam", ["1/5", "7/25", "999/1000", "1/100000"])
+@pytest.mark.parametrize("lam", ["1/5", "7/25", "99/100", "1/100000"])
 def test_safe_rejections_are_safe_and_not_timid(lam: str) -> None:
     """After so many, the lower end of the maximum still lies above all upper ends."""
     draw, factor = random.Random(lam), fmpq(*map(int, lam.split("/")))
@@ -350,8 +350,9 @@ def test_visits_are_counted_from_the_start_and_from_restarts() -> None:
 
 def test_the_first_violation_of_the_first_run_is_reported() -> None:
     """Back and forth on a plateau: the start is visited again and again, already in run 0."""
-    landscape = Landscape.from_arrays({"F": [0, 0, 0, -1, 9], "G": [1] * 5}, "F")
-    law = StepLaw.of(landscape, Algorithm.rls())
+    flat = [0, 0, 0, -1, 9]
+    law = StepLaw.of(
+        Landscape.from_arrays({"F": flat, "G": flat, "H": flat}, "F"), Algorithm.earl())
     samples = simulate(law, runs=4, seed=6, limit=400, monitors=True,
                        rules=Rules(most_visits={0: 2}))
     visits, third = counted(law, 4, limit=400)
@@ -402,10 +403,6 @@ def test_ties_and_directions_are_drawn_by_their_probabilities() -> None:
 
 def test_rare_moves_are_drawn_by_their_probabilities() -> None:
     """Below one half of the proposals accepted, the kernel draws the moves by their weights."""
-    values = {"A": [0, 3, 1, 1, 3, 9], "B": [0, 0, 0, 0, 0, 0]}
-    landscape = Landscape.from_arrays(values, "A")
-    law = StepLaw.of(landscape, Algorithm.rls())  # A alone: at 1 nothing is accepted
-    assert simulate(law, runs=5, seed=1, limit=100).stuck is not None
     tied = StepLaw.of(Landscape.from_arrays(
         {"A": [0, 0, 0, 0, 9, 0, 0], "B": [3, 2, 1, 0, 0, 1, 2], "C": [6, 5, 4, 3, 2, 1, 0]}, "A"),
         Algorithm.earl())
