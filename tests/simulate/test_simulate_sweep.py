@@ -249,45 +249,102 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+class Cluster:
+    """A scheduler and some workers, as processes of their own."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self.address = f"tcp://127.0.0.1:{free_port()}"
+        self._folder = folder
+        self._started: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._start(
+            "dask_scheduler", "--host", self.address, "--no-dashboard", "--no-show")
+        self.workers = [self._start("dask_worker", self.address, "--nthreads", "1", "--no-nanny",
+                                    "--no-dashboard") for _ in range(workers)]
+
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{name}", *arguments],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self._folder,
+            env=os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"},
+            start_new_session=True)
+        self._started.append(process)
+        return process
+
+    def sweep(self, plan: dict[str, Any], out: Path) -> subprocess.Popen[bytes]:
+        """Start a sweep on the cluster; Ctrl-C reaches it even if it is ignored here."""
+        file = self._folder / "plan.json"
+        file.write_text(json.dumps(plan))
+        process = subprocess.Popen(
+            command("sweep", file, "--out", out, "--scheduler", self.address),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        self._started.append(process)
+        return process
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._started:
+            process.kill()
+            process.communicate(timeout=10)
+
+
 def test_dask_cluster_with_a_killed_worker(tmp_path: Path) -> None:
     """Two worker processes, one of them killed with -9 half-way: the same table."""
     pytest.importorskip("distributed")
-    address = f"tcp://127.0.0.1:{free_port()}"
-    environment = os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(*arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
-            cwd=tmp_path, start_new_session=True)
-        started.append(process)
-        return process
-
     out, undisturbed = tmp_path / "dask.sqlite", tmp_path / "undisturbed.sqlite"
-    plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps(LONG))
-    sweep: subprocess.Popen[bytes] | None = None
-    try:
-        start("dask_scheduler", "--host", address, "--no-dashboard", "--no-show")
-        workers = [start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-                   for _ in range(2)]
-        sweep = subprocess.Popen(command("sweep", plan, "--out", out, "--scheduler", address),
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        started.append(sweep)
+    with Cluster(tmp_path, 2) as cluster:
+        sweep = cluster.sweep(LONG, out)
         wait_for_rows(out, 15, sweep)
-        workers[0].kill()
+        cluster.workers[0].kill()
         assert sweep.wait(timeout=120) == 0, sweep.stderr.read() if sweep.stderr else ""
-        assert workers[0].wait(timeout=10) == -signal.SIGKILL
-        assert workers[1].poll() is None
-    finally:
-        for process in started:
-            process.kill()
-            process.wait(timeout=10)
-        if sweep is not None and sweep.stderr is not None:
-            sweep.stderr.close()
-    run_sweep(Plan.load(plan), undisturbed)
+        assert cluster.workers[0].wait(timeout=10) == -signal.SIGKILL
+        assert cluster.workers[1].poll() is None
+    run_sweep(Plan.of(LONG), undisturbed)
     assert table(out) == table(undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("event", ["Ctrl-C", "the scheduler dies"])
+def test_a_sweep_on_dask_that_is_cut_off(tmp_path: Path, event: str) -> None:
+    """One line, what was finished is stored, and the workers stop their blocks of hours."""
+    pytest.importorskip("distributed")
+    out = tmp_path / "dask.sqlite"
+    hours = {"n": [300, 20_000], "ell": 2, "runs": 20, "block": 10, "kernel": "step", "seed": 5}
+    with Cluster(tmp_path, 1) as cluster:
+        sweep = cluster.sweep(hours, out)
+        wait_for_rows(out, 2, sweep)
+        if event == "Ctrl-C":
+            sweep.send_signal(signal.SIGINT)
+        else:
+            cluster.scheduler.kill()
+        _, err = sweep.communicate(timeout=60)
+        assert sweep.returncode == (130 if event == "Ctrl-C" else 2)
+        assert err.count(b"\n") <= 1
+        if event != "Ctrl-C":
+            assert b"finished blocks are stored, so start the cluster and this sweep again" in err
+        rest = cluster.workers[0].pid
+        deadline = time.monotonic() + 60
+        while processor_seconds(rest, 2.0) > 0.5:
+            assert time.monotonic() < deadline, "the worker goes on"
+    with ResultsFile(out) as file:
+        assert sorted(file.done()) == [(1, 0), (1, 10)]
+
+
+def processor_seconds(pid: int, over: float) -> float:
+    """Return the processor's time that a process uses within some seconds; 0 if it has ended."""
+    def ticks() -> int:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0
+        return int(fields[11]) + int(fields[12])
+
+    before = ticks()
+    time.sleep(over)
+    return max(0, ticks() - before) / os.sysconf("SC_CLK_TCK")
 
 
 def test_cell_keys_are_canonical() -> None:
