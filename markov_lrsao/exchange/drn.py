@@ -273,9 +273,8 @@ class _Body:
     def finish(self, lines: int) -> None:
         self._close()
         if self._state + 1 != self._header.states:
-            self._source.fail(
-                max(lines, 1), f"the file ends after {self._state + 1} states, but @nr_states is "
-                               f"{self._header.states} (truncated?)")
+            self._source.fail(lines, f"the file ends after {self._state + 1} states, but "
+                                     f"@nr_states is {self._header.states} (truncated?)")
 
     def rewards(self) -> dict[str, tuple[fmpq, ...]]:
         names = self._header.rewards or [""] * len(self._rewards)

@@ -22,7 +22,7 @@ from markov_lrsao.custom import (
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.exchange import ChainFile, read_chain, write_chain
 from markov_lrsao.exchange._drn_fast import read_fast
-from markov_lrsao.exchange._reading import RowReader, Source, parse_integer, parse_number
+from markov_lrsao.exchange._reading import RowReader, Source, parse_integer, parse_number, show
 from markov_lrsao.exchange.drn import format_drn, read_slow
 from markov_lrsao.exchange.models import model_chain, step_rewards
 from markov_lrsao.hitting import hitting_times
@@ -156,6 +156,22 @@ def test_the_declared_length_of_json_lists(tmp_path: Path) -> None:
             read_chain(path)
     path.write_text(whole.replace('"positions": [0, 1, 2]', f'"positions": [0, 1, {2**62 - 1}]'))
     assert int(read_chain(path).chain.positions[2]) == 2**62 - 1
+
+
+def test_pieces_of_a_file_in_messages_are_short() -> None:
+    assert show("a" * 40) == repr("a" * 40)
+    assert show("a" * 41) == repr("a" * 37 + "...")
+    assert show("a\x1b\n") == r"'a\x1b\n'"
+
+
+@pytest.mark.parametrize(("given", "written"), [
+    ("walk", ["walk.lab", "walk.tra"]), ("walk.tra", ["walk.lab", "walk.tra"]),
+    ("walk.v2", ["walk.v2.lab", "walk.v2.tra"])])
+def test_names_of_explicit_files(given: str, written: list[str], tmp_path: Path) -> None:
+    files = write_chain(reflected_walk(2), tmp_path / given, format="prism")
+    assert sorted(path.name for path in tmp_path.iterdir()) == written
+    assert files[0].name == written[1]
+    assert read_chain(files[0]).chain.labels["top"].tolist() == [2]
 
 
 def test_lengths_of_numbers() -> None:
