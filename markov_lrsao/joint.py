@@ -70,7 +70,7 @@ class Coding:
             if width > _LARGEST_CODE:
                 raise StateSpaceTooLargeError(
                     f"the joint chain has too many slope sites (n = {law.n}): more than 2^62 "
-                    f"combinations of patterns; use --method crossing"
+                    f"combinations of patterns"
                 )
         return cls(automata, rows, stride, radix)
 
@@ -218,8 +218,7 @@ def enumerate_codes(
             fresh = successors[seen[at] != successors]
             if len(seen) + len(fresh) > largest:
                 raise StateSpaceTooLargeError(
-                    f"the joint chain has more than {largest:,} states; "
-                    f"use --method crossing or raise --max-states"
+                    f"the joint chain has more than {largest:,} states; raise --max-states"
                 )
             seen = np.sort(np.concatenate([seen, fresh]), kind="stable")
             frontier = fresh[~stop(coding.positions(fresh))]
@@ -309,8 +308,8 @@ def enumerate_joint(
     if expected is not None and expected > largest:
         raise StateSpaceTooLargeError(
             f"the joint chain at n = {law.n}, ell = {law.landscape.ell} would have about "
-            f"{expected:.1e} states, more than the limit of {largest:,}; use --method crossing"
-            + ("" if merge else ", drop --unmerged") + ", or raise --max-states"
+            f"{expected:.1e} states, more than the limit of {largest:,}; "
+            + ("" if merge else "drop --unmerged, or ") + "raise --max-states"
         )
     coding = Coding.of(automata, rows)
     start = np.zeros(1, np.int64)

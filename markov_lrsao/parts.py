@@ -15,7 +15,7 @@ import numpy.typing as npt
 from markov_lrsao.automata import RowAutomata, derive_automata
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.crossing import decompose
-from markov_lrsao.errors import CrossingError, ParameterError
+from markov_lrsao.errors import CrossingError, NotAbsorbingError, ParameterError
 from markov_lrsao.joint import MAX_STATES, Coding, chain_of, enumerate_codes, enumerate_joint
 from markov_lrsao.law import StepLaw
 from markov_lrsao.lumping import merge_patterns
@@ -89,7 +89,7 @@ def _entries(
     if merge:
         try:
             d = decompose(law)
-        except CrossingError:
+        except (CrossingError, NotAbsorbingError):
             d = None
         if d is not None and d.tail is not None and d.cut == begin:
             rows = d.tail.rows

@@ -25,6 +25,7 @@ from markov_lrsao.crossing import (
     cut_of,
     exit_marks,
     find_sites,
+    phase_of_sites,
     regions_below,
     tail_rows,
 )
@@ -107,18 +108,22 @@ def refined_decomposition(
     merged, _ = merge_patterns(automata, apart)
     regions, milestones = regions_below(law, cut), law.landscape.milestones
     sites, counts, top, bottom_last = find_sites(merged, cut, regions, milestones)
+    phase = phase_of_sites(milestones, cut, bottom_last)
     if top is None:
         raise CrossingError("no sites lie between the two regions of one row")
     if tail_rows(law, int(regions[-1])) != (below, row):
-        raise CrossingError("after the cut more than two rows are met; use --method joint")
+        raise CrossingError("after the cut more than two rows are met")
     precision = level.precision(law, below)
     rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
+    if row not in rows:
+        raise CrossingError(
+            f"agent state {law.row_value[row]} is met both among the sites and after the cut")
     brought = Clusters(law, replace(precision, coarser=()))
     start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
     bottom = refine(merged, brought, 0, bottom_last, [start], milestones, rows=rows,
                     tracked=[row], reenter=UP, largest=largest)
     if bottom.undecided:
-        raise CrossingError("a comparison before the cut depends on values; use --method joint")
+        raise CrossingError("a comparison before the cut depends on values")
     slot = rows.index(row)
     exits = [x for x in bottom.block().exits() if x.direction == UP]
     marks = exit_marks(top)
@@ -136,7 +141,7 @@ def refined_decomposition(
         law, merged, cut, top, counts, sites, short.block(),
         whole.block() if decided else None,
         {(x, m): starts[x, m] for x in dict.fromkeys(became[x] for x in exits) for m in marks},
-        sum(m < cut for m in milestones), None if decided else whole,
+        phase, None if decided else whole,
     )
 
 

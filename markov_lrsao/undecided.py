@@ -30,6 +30,7 @@ from markov_lrsao.enclosure import (
 )
 from markov_lrsao.errors import (
     CrossingError,
+    NotAbsorbingError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
 )
@@ -90,7 +91,8 @@ def answer(
     if method != "joint":
         try:
             d = resolve(law, tolerance=tolerance, progress=progress)
-        except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError) as error:
+        except (CrossingError, NotAbsorbingError, UndecidedComparisonError,
+                StateSpaceTooLargeError) as error:
             reasons.append(str(error))
         else:
             return _of_decomposition(d, moments)

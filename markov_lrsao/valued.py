@@ -83,7 +83,7 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
         return tuple((t + shift if isinstance(t, int) else t, w) for t, w in edges)
 
     return replace(
-        before, last=law.optimum, states=before.states + tail.states,
+        before, last=law.optimum, states=before.states + tail.states, after=tail,
         options=(*(tuple(into_tail(e) for e in o) for o in before.options),
                  *(tuple(shifted(e) for e in o) for o in tail.options)),
     )
@@ -120,11 +120,16 @@ def everything(
 
 
 def describe_state(block: Refined, state: int) -> str:
-    """Return a state in words, e.g. "p=6 [6: 0=J>L>R]"; rows that are fresh are left out."""
+    """Return a state in words, e.g. "p=6 [6: 0=J>L>R]"; rows that are fresh are left out.
+
+    After the cut only rows that can still be met are known.
+    """
+    if block.after is not None:
+        own = len(block.states) - len(block.after.states)
+        if state >= own:
+            return describe_state(block.after, state - own)
     law, shown = block.automata.law, block.states[state]
     text = [f"p={shown.position}"]
-    if len(shown.patterns) != len(block.rows):
-        return text[0] + " (after the cut)"
     for r, k in zip(block.rows, shown.patterns, strict=True):
         if k < 0:
             continue
