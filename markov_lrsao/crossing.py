@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.blocks import Block, Exit, State, explore_block, is_explored
 from markov_lrsao.errors import CrossingError, NotAbsorbingError, VerificationError
 from markov_lrsao.law import DOWN, UP, StepLaw
@@ -130,7 +130,7 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
     CrossingError
         The method does not apply; the message says why.
     """
-    merged, _ = merge_patterns(automata if automata is not None else derive_automata(law))
+    merged, _ = merge_patterns(automata if automata is not None else automata_of(law))
     cut = cut_of(law)
     milestones = law.landscape.milestones
     regions = regions_below(law, cut)

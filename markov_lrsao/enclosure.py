@@ -15,7 +15,7 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.automata import derive_automata
+from markov_lrsao.automata import automata_of
 from markov_lrsao.blocks import Exit, State
 from markov_lrsao.choices import bound_moments, probability_of_choice
 from markov_lrsao.crossing import Decomposition, cut_of, decompose
@@ -75,7 +75,7 @@ def resolve(
     ------
     CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
-    automata = derive_automata(law, cut_of(law))
+    automata = automata_of(law, cut_of(law))
     best: tuple[fmpq, Decomposition] | None = None
     refused: StateSpaceTooLargeError | None = None
     with progress("refining values", total=len(LEVELS)) as bar:

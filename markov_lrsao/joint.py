@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.errors import StateSpaceTooLargeError, UndecidedComparisonError, VerificationError
 from markov_lrsao.law import DOWN, UP, StepLaw
@@ -298,7 +298,7 @@ def enumerate_joint(
     field : what will be solved on the chain; it decides the default of `max_states`
     max_states : refuse chains with more states; default `MAX_STATES[field]`
     """
-    automata = automata if automata is not None else derive_automata(law)
+    automata = automata if automata is not None else automata_of(law)
     if merge:
         automata, _ = merge_patterns(automata)
     last = law.optimum

@@ -133,6 +133,8 @@ def runtime(
         except (UndecidedComparisonError, NotAbsorbingError):
             found = _answer(law, method, field, moments, max_states, tolerance, progress)
     except (CrossingError, StateSpaceTooLargeError) as error:
+        if "simulate" in str(error):
+            raise
         raise type(error)(f"{error}; {_instead(law, error)}") from None
     total, *phases = found.values
     return RuntimeResult(

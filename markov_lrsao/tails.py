@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.blocks import Exit, State
 from markov_lrsao.clusters import Clusters, Precision
 from markov_lrsao.crossing import (
@@ -65,7 +65,7 @@ class Level:
         length = sum(v.p.bit_length() + v.q.bit_length() for v in known)
         # Values of the row below are seen through bootstrap * M only.
         coarser = max(fmpq(1), 1 / (8 * self.below * max(algorithm.bootstrap, fmpq(1, 10**9))))
-        return Precision(algorithm.learn * self.mesh, self.exact * min(max(length, 24), 200),
+        return Precision(abs(algorithm.learn) * self.mesh, self.exact * min(max(length, 24), 200),
                          ((row_below, coarser),))
 
 
@@ -102,7 +102,7 @@ def refined_decomposition(
     cut = cut_of(law)
     if cut == law.optimum:
         raise CrossingError("no row comes back: there is nothing to refine")
-    automata = automata if automata is not None else derive_automata(law, cut)
+    automata = automata if automata is not None else automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
     apart = {int(automata.regions.row_class[r]) for r in (row, below)}
     merged, _ = merge_patterns(automata, apart)

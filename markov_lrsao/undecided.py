@@ -153,7 +153,7 @@ def _best(
 ) -> Answer:
     """Refine the chain with values until it is decided, narrow or too large."""
     best: Answer | None = None
-    unit = law.algorithm.learn if law.algorithm.learn != 0 else fmpq(1)
+    unit = abs(law.algorithm.learn) if law.algorithm.learn != 0 else fmpq(1)
     families: list[list[Callable[[], Refined]]] = [
         [partial(joint_with_values, law, level, largest=largest)
          for level in LEVELS[:_JOINT_LEVELS]],

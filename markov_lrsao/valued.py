@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.blocks import Corridor, Exit, State
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.clusters import Clusters, Precision
@@ -48,7 +48,7 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
     cut = cut_of(law)
     if cut == law.optimum or len(tail_rows(law, cut - 1)) != 2:
         raise CrossingError("no single row comes back after the cut")
-    automata = derive_automata(law, cut)
+    automata = automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
     merged, _ = merge_patterns(
         automata, {int(automata.regions.row_class[r]) for r in (row, below)})
@@ -108,7 +108,7 @@ def everything(
     ------
     StateSpaceTooLargeError
     """
-    automata = derive_automata(law)
+    automata = automata_of(law)
     tracked = undecided_rows(automata)
     merged, _ = merge_patterns(
         automata, {int(automata.regions.row_class[r]) for r in tracked})
