@@ -100,16 +100,21 @@ def undecided_rows(automata: RowAutomata) -> tuple[int, ...]:
 
 
 def everything(
-    law: StepLaw, mesh: fmpq, *, exact_bits: int, largest: int
+    law: StepLaw, mesh: fmpq, *, exact_bits: int, largest: int, all_rows: bool = False
 ) -> Refined:
-    """Follow all rows that patterns leave open by values, from the first step to the optimum.
+    """Follow rows by values, from the first step to the optimum.
+
+    Parameters
+    ----------
+    all_rows : follow all rows, not only those that patterns leave open
 
     Raises
     ------
     StateSpaceTooLargeError
     """
     automata = automata_of(law)
-    tracked = undecided_rows(automata)
+    tracked = (tuple(dict.fromkeys(law.row[: law.optimum].tolist())) if all_rows
+               else undecided_rows(automata))
     merged, _ = merge_patterns(
         automata, {int(automata.regions.row_class[r]) for r in tracked})
     rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
