@@ -56,8 +56,9 @@ from markov_lrsao.structure import components
 if TYPE_CHECKING:
     from markov_lrsao.refinement import Refined
 
-__all__ = ["Decomposition", "Site", "Steps", "cut_of", "decompose", "exit_marks", "find_sites",
-           "most_exits_down", "phase_of_sites", "regions_below", "tail_patterns", "tail_rows"]
+__all__ = ["Decomposition", "Site", "Steps", "cut_of", "decompose", "exit_marks", "fell_below",
+           "find_sites", "most_exits_down", "phase_of_sites", "regions_below", "tail_patterns",
+           "tail_rows"]
 
 _LARGEST_COUNT = 40
 """More values of D than this, and the method is not worth it: the joint chain may be."""
@@ -320,12 +321,17 @@ def _tail(
     tail = explore_block(automata, below, law.optimum, list(dict.fromkeys(starts.values())),
                          milestones, rows=rows)
     if any(exit_.direction == DOWN for exit_ in tail.exits()):
-        raise CrossingError(
-            f"after position {cut} is hit, the walk can fall below position {below} again, to "
-            f"rows whose patterns crossing counts do not know"
-        )
+        raise fell_below(cut, below)
     number = {state: i for i, state in enumerate(tail.states)}
     return tail, {key: number[state] for key, state in starts.items()}
+
+
+def fell_below(cut: int, below: int) -> CrossingError:
+    """Return the refusal of a walk after the cut that leaves its rows."""
+    return CrossingError(
+        f"after position {cut} is hit, the walk can fall below position {below} again, to "
+        f"rows whose patterns crossing counts do not know"
+    )
 
 
 def exit_marks(top: Block | None) -> list[int]:

@@ -24,13 +24,14 @@ from markov_lrsao.crossing import (
     Decomposition,
     cut_of,
     exit_marks,
+    fell_below,
     find_sites,
     phase_of_sites,
     regions_below,
     tail_rows,
 )
 from markov_lrsao.errors import CrossingError
-from markov_lrsao.law import UP, StepLaw
+from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns
 from markov_lrsao.merging import merge_alike
 from markov_lrsao.refinement import Refined, refine, safe_actions
@@ -167,7 +168,13 @@ class Tail:
     def explore(
         self, largest: int, *, lose: bool = False
     ) -> tuple[Refined, dict[tuple[int, int], int]]:
-        """Return the merged tail, and its state for each pair."""
+        """Return the merged tail, and its state for each pair.
+
+        Raises
+        ------
+        CrossingError
+            The walk can fall below the tail, and `lose` does not give such runs up.
+        """
         entered = self.entered()
         while True:
             found = refine(
@@ -180,6 +187,10 @@ class Tail:
             if again == entered and not self.clusters.grown:
                 break
             entered = again
+        fallen = {x for options in found.options for edges in options for x, _ in edges
+                  if isinstance(x, Exit) and x.direction == DOWN}
+        if fallen and not lose:
+            raise fell_below(self.cut, self.cut - 1)
         number = {state: i for i, state in enumerate(found.states)}
         merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase))
         return merged, {key: became[number[state]] for key, state in entered.items()}

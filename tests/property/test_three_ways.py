@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from three_ways import Instance, compare, instances
 
 
@@ -19,7 +19,7 @@ def campaign(number: int, examples: int) -> Counter[str]:
 
     @seed(number)
     @settings(max_examples=examples, database=None, deadline=None, derandomize=False,
-              suppress_health_check=list(HealthCheck))
+              suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     @given(instances())
     def check(instance: Instance) -> None:
         compare(instance, health)
