@@ -249,6 +249,16 @@ def _enclosed(
     return central_enclosures(lower, bounds.upper[start])
 
 
+def _enclosed_phase(block: Refined, outcome: Fate, k: int, moments: int) -> list[Quantity]:
+    """Enclose the moments of phase k, which ends before any trap is closed."""
+    counted = [j == k for j in range(_count(block.automata.law))]
+    if not outcome.wanders:
+        over = {i for i, s in enumerate(block.states) if s.phase > k}
+        return _enclosed(block, counted, moments, over)
+    low = steps_before_choice(block, counted.__getitem__, set(outcome.traps))[block.start[0]]
+    return [Quantity(None, low), *[Quantity(None, fmpq(0))] * (moments - 1)]
+
+
 def _trap(block: Refined, outcome: Fate) -> Trap:
     assert outcome.entry is not None
     start = block.start[0]
@@ -259,7 +269,8 @@ def _infinite(block: Refined, outcome: Fate, moments: int, met: fmpq | None) -> 
     """E[T] is infinite; phases that every run completes keep their own moments."""
     law = block.automata.law
     trap = _trap(block, outcome)
-    first_stuck = min(block.states[i].phase for i in outcome.traps)
+    # A phase that ends on the way into a trap is completed all the same.
+    first_stuck = min(block.states[i].phase for i in outcome.ends)
     values = [[Quantity(inf)] * moments]
     decided = not block.undecided
     if decided:
@@ -277,7 +288,5 @@ def _infinite(block: Refined, outcome: Fate, moments: int, met: fmpq | None) -> 
             values.append(_numbers(
                 phase_moments(chain, phase >= k if k else None, phase > k, moments)))
         else:
-            over = {i for i, s in enumerate(block.states) if s.phase > k}
-            counted = [j == k for j in range(_count(law))]
-            values.append(_enclosed(block, counted, moments, over))
+            values.append(_enclosed_phase(block, outcome, k, moments))
     return Answer(values, "joint", len(block.states), undecided=met, trap=trap)

@@ -135,7 +135,7 @@ def describe_state(block: Refined, state: int) -> str:
             return describe_state(block.after, state - own)
     law, shown = block.automata.law, block.states[state]
     text = [f"p={shown.position}"]
-    for r, k in zip(block.rows, shown.patterns, strict=True):
+    for r, k in sorted(zip(block.rows, shown.patterns, strict=True)):
         if k < 0:
             continue
         c = int(block.automata.regions.row_class[r])
