@@ -79,7 +79,8 @@ def profile(
     if d.top_region is None:
         raise ParameterError(
             f"{landscape.name} has no sites that crossing counts handle one by one; "
-            f"use visits.expected_visits on the joint chain"
+            f"`markov-lrsao exact` gives E[T] and its phases (in Python: "
+            f"visits.expected_visits on the joint chain)"
         )
     counter = _Counter(landscape.n, exact)
     laws = _sites(d, counter)

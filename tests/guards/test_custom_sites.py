@@ -56,7 +56,7 @@ tables = st.integers(1, 5).flatmap(lambda k: st.lists(
 
 
 @given(tables, st.integers(1, 4))
-@settings(max_examples=600)
+@settings(max_examples=250)
 def test_most_exits_down_against_all_paths(steps: Steps, ups: int) -> None:
     assert most_exits_down(steps, ups) == by_brute_force(steps, ups)
 
@@ -117,7 +117,7 @@ def test_a_wall_that_nothing_climbs(values: list[int]) -> None:
         expected = n * sum(Fraction(1, n - p) for p in range(wall))
         assert Fraction(result.phases[0].rational or "") == expected
     assert result.phases[1].infinite
-    with pytest.raises(LrsaoError, match="infinite"):
+    with pytest.raises(LrsaoError, match=r"infinite|no sites"):
         profile(landscape, algorithm, outside_h=True)
 
 
@@ -216,14 +216,14 @@ def test_a_trap_is_described_from_its_own_rows(
 
 def test_milestones_anywhere() -> None:
     """Phases may end at any position: at sites, in the plateaus, at the cut, next to each other."""
-    jump = Landscape.jump(11, 2)
-    algorithm = lrsao("4/5", "1/12", "4")
+    jump = Landscape.jump(9, 2)
+    algorithm = lrsao("4/5", "1/10", "4")
     arrays = {k: v.tolist() for k, v in jump.objectives.items()}
     whole = runtime(jump, algorithm, method="joint").total
-    for inner in ([m] for m in range(1, 11)):
-        result = same(Landscape.from_arrays(arrays, "J", [*inner, 11]), algorithm)
+    for inner in range(1, 9):
+        result = same(Landscape.from_arrays(arrays, "J", [inner, 9]), algorithm)
         assert result.total == whole
-    result = same(Landscape.from_arrays(arrays, "J", [3, 4, 8, 9, 11]), algorithm)
+    result = same(Landscape.from_arrays(arrays, "J", [3, 4, 6, 7, 9]), algorithm)
     assert result.total == whole
     assert sum((p.value for p in result.phases), fmpq(0)) == whole.value  # type: ignore[misc]
 
