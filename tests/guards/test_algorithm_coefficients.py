@@ -97,15 +97,15 @@ def test_groups_that_are_too_large_are_explored_row_by_row(
     monkeypatch.setattr(markov_lrsao.automata, "LARGEST_GROUP", 5)
     rng = np.random.default_rng(3)
     alone = decided = 0
-    for _ in range(12):
-        objectives = {a: rng.integers(0, 3, 6).tolist() for a in "AB"}
-        objectives["A"][5] = 4
+    for _ in range(14):
+        objectives = {a: rng.integers(0, 2, 7).tolist() for a in "AB"}
+        objectives["A"][6] = 4
         oracle = Oracle(objectives, "A", Fraction(1, 2), Fraction(1, 5), Fraction(3, 2))
         automata = derive_automata(law_of(oracle))
         alone += not automata.regions.together
         decided += sum(random_run(oracle, automata, rng, 60)[1] for _ in range(10))
-    assert alone >= 8
-    assert decided >= 40
+    assert alone >= 6, alone
+    assert decided >= 40, decided
 
 
 def test_too_many_patterns_are_refused_once(monkeypatch: pytest.MonkeyPatch) -> None:
