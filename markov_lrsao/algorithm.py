@@ -10,6 +10,10 @@ D = 0 or D > 0; and
 
 where s and s' are the agent's states before and after the step. Everything is a rational
 number or a flag, so that enumeration, kernels and proofs can read it.
+
+Any coefficients can be simulated. The exact methods rest on bounds of the Q-values: they need
+keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, or an agent that never gains anything
+(keep = 1, learn = bootstrap = 0 chooses at random for ever).
 """
 
 from __future__ import annotations

@@ -24,10 +24,11 @@ runs of any length: it is the content of Lemmas 2, 3, 4, 6, 8, 12 for the given 
 two separate regions (the two plateaus of Jump share the state 0) behaves differently in
 each. Rows with several regions are explored together with the rows next to them, as one
 group of (position, patterns of the group); in the gaps between, the walk may come back at
-either end. All other rows have one region, which a walk re-enters where it left it, and are
-explored alone. Rows whose positions are of the same kinds share one automaton, and the
-middle of a long run of positions of one kind is represented by one position with unknown
-depth, so that the cost does not grow with n.
+either end. (Where such a group has too many states, each of its rows is explored alone.)
+All other rows have one region, which a walk re-enters where it left it, and are explored
+alone. Rows whose positions are of the same kinds share one automaton, and the middle of a
+long run of positions of one kind is represented by one position with unknown depth, so that
+the cost does not grow with n.
 
 Under (H) with Jump this over-approximation is exact. Where bounds leave the greedy choice
 open, the pattern is marked and `RowAutomata.choose` raises `UndecidedComparisonError` for
@@ -37,22 +38,32 @@ whoever reaches it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flint import fmpq
 
 from markov_lrsao.bounds import Term, least_bounds
-from markov_lrsao.errors import SolverError, UndecidedComparisonError
+from markov_lrsao.errors import (
+    ParameterError,
+    SolverError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
 from markov_lrsao.intervals import Interval
 from markov_lrsao.law import DOWN, UP, Move, StepLaw
 from markov_lrsao.patterns import Pattern, updated_pattern
 from markov_lrsao.regions import AbstractPosition, Regions
 from markov_lrsao.traceability import implements
 
-__all__ = ["RowAutomata", "derive_automata"]
+__all__ = ["LARGEST_GROUP", "RowAutomata", "automata_of", "derive_automata"]
 
 _LARGEST_NUMBER_OF_ROUNDS = 200
 _PATIENT_ROUNDS = 12
+LARGEST_GROUP = 30_000
+"""States of a group of rows that are explored together; beyond, each row is explored alone."""
+
+MOST_TRANSITIONS = 60_000
+"""Transitions between patterns that are derived in all rounds together: half a minute."""
 
 Node = tuple[int, int]
 """A row class and the index of one of its patterns."""
@@ -159,6 +170,10 @@ class _Derivation:
             start = (group.start, (0,) * len(group.rows))
             stack, seen = [start], {start}
             while stack:
+                if len(seen) > LARGEST_GROUP and len(group.rows) > 1:
+                    raise _GroupTooLargeError
+                if len(self.edges) > MOST_TRANSITIONS:
+                    raise _too_many_patterns(self.law)
                 at, shown = stack.pop()
                 place = group.positions[at]
                 if place.slot is None:  # outside the group: nothing of the group changes
@@ -301,6 +316,24 @@ class _Derivation:
         return [sign * (v if v is not None else fmpq(0)) for v in values], attained
 
 
+def automata_of(law: StepLaw, last: int | None = None) -> RowAutomata:
+    """Return what `derive_automata` finds, derived once per law."""
+    key = ("automata", law.optimum if last is None else last)
+    if key not in law.derived:
+        try:
+            law.derived[key] = derive_automata(law, last)
+        except StateSpaceTooLargeError as error:
+            law.derived[key] = error
+    found: RowAutomata | StateSpaceTooLargeError = law.derived[key]
+    if isinstance(found, StateSpaceTooLargeError):
+        raise found
+    return found
+
+
+class _GroupTooLargeError(Exception):
+    """The rows of a group have too many joint patterns to be explored together."""
+
+
 @implements("Lemma 2", "Lemma 3", "Lemma 4", "Lemma 6", "Lemma 8", "Lemma 12")
 def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     """Derive the row automata of a step law by the fixed point above.
@@ -317,9 +350,41 @@ def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     >>> [automata.label(1, k) for k in range(len(automata.patterns[1]))]
     ['0=L=J=R', 'J>0=L=R', '0=L=J>R', 'J>0=L>R']
     """
-    derivation = _Derivation(law, Regions.of(law, last))
+    _check_bounded(law)
+    regions = Regions.of(law, last)
+    try:
+        return _fixed_point(_Derivation(law, regions))
+    except _GroupTooLargeError:
+        return _fixed_point(_Derivation(law, replace(regions, together=False)))
+
+
+def _check_bounded(law: StepLaw) -> None:
+    """Refuse updates under which Q-values need not stay bounded.
+
+    With non-negative coefficients of sum s = keep + bootstrap < 1, all values stay within
+    G / (1 - s), G the largest gain; otherwise they can grow without bound, or their bounds
+    would not be monotone. If nothing is ever gained, all values stay 0 whatever the
+    coefficients.
+    """
+    keep, bootstrap = law.algorithm.keep, law.algorithm.bootstrap
+    if keep >= 0 and bootstrap >= 0 and keep + bootstrap < 1:
+        return
+    if any(move.gain != 0 for kind in law.kinds for moves in kind for move in moves):
+        raise ParameterError(
+            f"keep = {keep}, bootstrap = {bootstrap} of algorithm {law.algorithm.name}: exact "
+            f"methods need keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, so that Q-values "
+            f"stay bounded; estimate with simulate.runner.simulate, or choose such values"
+        )
+
+
+def _fixed_point(derivation: _Derivation) -> RowAutomata:
+    """Explore transitions and compute their least bounds in turn, until nothing grows."""
+    work = 0
     for rounds in range(1, _LARGEST_NUMBER_OF_ROUNDS + 1):
         derivation.explore()
+        work += len(derivation.edges)
+        if work > MOST_TRANSITIONS:
+            raise _too_many_patterns(derivation.law)
         least = derivation.least_boxes()
         settled = True
         for node, box in least.items():
@@ -339,6 +404,14 @@ def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
             return _freeze(derivation, rounds)
         derivation.largest = largest
     raise SolverError("the patterns did not settle; please report this instance")
+
+
+def _too_many_patterns(law: StepLaw) -> StateSpaceTooLargeError:
+    return StateSpaceTooLargeError(
+        f"the Q-rows of {len(law.actions)} objectives show too many patterns here (more than "
+        f"{MOST_TRANSITIONS:,} transitions to derive); use fewer objectives, or estimate with "
+        f"`markov-lrsao simulate`"
+    )
 
 
 def _freeze(derivation: _Derivation, rounds: int) -> RowAutomata:

@@ -139,7 +139,7 @@ def explore_block(
             if len(index) > _LARGEST_BLOCK:
                 raise CrossingError(
                     f"positions {first}..{last} have more than {_LARGEST_BLOCK:,} "
-                    f"states on their own: crossing counts do not help here; use --method joint"
+                    f"states on their own: crossing counts do not help here"
                 )
         if inside:
             return index[state]

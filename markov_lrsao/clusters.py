@@ -124,8 +124,8 @@ class Clusters:
     def lowest(self) -> fmpq:
         """A bound below every entry: all learn from M >= lowest and the worst reward."""
         algorithm = self.law.algorithm
-        worst = min([fmpq(0), *self.law.rewards])
-        return algorithm.learn * worst / (1 - algorithm.keep - algorithm.bootstrap) - 1
+        worst = min([fmpq(0), *(algorithm.learn * reward for reward in self.law.rewards)])
+        return worst / (1 - algorithm.keep - algorithm.bootstrap) - 1
 
     @cached_property
     def _simple(self) -> frozenset[fmpq]:

@@ -46,17 +46,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.blocks import Block, Exit, State, explore_block, is_explored
-from markov_lrsao.errors import CrossingError
+from markov_lrsao.errors import CrossingError, NotAbsorbingError, VerificationError
 from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns
+from markov_lrsao.structure import components
 
 if TYPE_CHECKING:
     from markov_lrsao.refinement import Refined
 
-__all__ = ["Decomposition", "Site", "cut_of", "decompose", "exit_marks", "find_sites",
-           "regions_below", "tail_patterns", "tail_rows"]
+__all__ = ["Decomposition", "Site", "Steps", "cut_of", "decompose", "exit_marks", "fell_below",
+           "find_sites", "most_exits_down", "phase_of_sites", "regions_below", "tail_patterns",
+           "tail_rows"]
 
 _LARGEST_COUNT = 40
 """More values of D than this, and the method is not worth it: the joint chain may be."""
@@ -129,17 +131,12 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
     CrossingError
         The method does not apply; the message says why.
     """
-    merged, _ = merge_patterns(automata if automata is not None else derive_automata(law))
+    merged, _ = merge_patterns(automata if automata is not None else automata_of(law))
     cut = cut_of(law)
     milestones = law.landscape.milestones
     regions = regions_below(law, cut)
     sites, counts, top, bottom_last = find_sites(merged, cut, regions, milestones)
-    before_cut = [m for m in milestones if m < cut]
-    if before_cut and before_cut[-1] > bottom_last:
-        raise CrossingError(
-            f"milestone {before_cut[-1]} lies among the sites above position {bottom_last}; "
-            f"crossing counts cannot split phases there, use --method joint"
-        )
+    phase = phase_of_sites(milestones, cut, bottom_last)
     rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
     start = State(0, 0, (0,) * len(rows))
     bottom = explore_block(merged, 0, bottom_last, [start], milestones,
@@ -148,8 +145,24 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
     starts: dict[tuple[Exit, int], int] = {}
     if cut < law.optimum:
         tail, starts = _tail(merged, cut, top, bottom, regions, milestones)
-    return Decomposition(law, merged, cut, top, counts, sites, bottom, tail, starts,
-                         len(before_cut))
+    return Decomposition(law, merged, cut, top, counts, sites, bottom, tail, starts, phase)
+
+
+def phase_of_sites(milestones: Sequence[int], cut: int, bottom_last: int) -> int:
+    """Return the one phase (from 0) to which all steps between bottom block and cut belong.
+
+    Raises
+    ------
+    VerificationError
+        A milestone lies among the sites, whose steps cannot be told apart by phases.
+    """
+    before_cut = [m for m in milestones if m < cut]
+    if before_cut and before_cut[-1] > bottom_last:
+        raise VerificationError(
+            f"milestone {before_cut[-1]} lies among the sites above position {bottom_last}; "
+            f"please report this instance"
+        )
+    return len(before_cut)
 
 
 def cut_of(law: StepLaw) -> int:
@@ -200,66 +213,55 @@ def _site_steps(automata: RowAutomata, p: int) -> tuple[tuple[tuple[int, int, in
     return tuple(table)
 
 
-def _most_exits_down(
-    steps: tuple[tuple[tuple[int, int, int, int], ...], ...], ups: int
-) -> int | None:
-    """Return the largest number of downward exits before `ups` upward ones; None: no bound."""
-    best: dict[tuple[int, int], int | None] = {}
-    open_: set[tuple[int, int]] = set()
-
-    def most(k: int, left: int) -> int | None:
-        if left == 0:
-            return 0
-        if (k, left) in best:
-            return best[k, left]
-        if (k, left) in open_:
-            return 0  # a cycle without a downward exit adds nothing; with one, see below
-        open_.add((k, left))
-        result: int | None = 0
-        for moved, to, _, _ in steps[k]:
-            if moved == -1 and (to == k or _reaches(steps, to, k)):
-                result = None  # the exit can be repeated for ever
-                break
-            further = most(to, left - (moved == 1))
-            if further is None:
-                result = None
-                break
-            assert result is not None
-            result = max(result, further + (moved == -1))
-        open_.discard((k, left))
-        best[k, left] = result
-        return result
-
-    return most(0, ups)
+Steps = Sequence[Sequence[tuple[int, int, int, int]]]
+"""Class -> its steps (kind of move, next class, share, direction); see `Site`."""
 
 
-def _reaches(
-    steps: tuple[tuple[tuple[int, int, int, int], ...], ...], source: int, target: int
-) -> bool:
-    """Whether `target` can be reached from `source` without an upward exit."""
-    stack, seen = [source], {source}
-    while stack:
-        k = stack.pop()
-        if k == target:
-            return True
-        for moved, to, _, _ in steps[k]:
-            if moved != 1 and to not in seen:
-                seen.add(to)
-                stack.append(to)
-    return False
+def most_exits_down(steps: Steps, ups: int) -> int | None:
+    """Return the largest number of downward exits before `ups` upward ones; None: no bound.
+
+    Between two upward exits a site walks on the graph of its other steps. A downward exit
+    within a strongly connected component can be repeated for ever; without one, all classes
+    of a component share the longest path that leads out of it.
+    """
+    targets = [[to for moved, to, _, _ in row if moved != 1] for row in steps]
+    order = components(np.cumsum([0, *map(len, targets)]).astype(np.int64),
+                       np.array([to for row in targets for to in row], dtype=np.int64))
+    after: list[int | None] = [0] * len(steps)  # with no upward exit left to make
+    for _ in range(ups):
+        most: list[int | None] = [0] * len(order)
+        for k in order.members.tolist():  # successors first
+            own = int(order.label[k])
+            for moved, to, _, _ in steps[k]:
+                inside = moved != 1 and int(order.label[to]) == own
+                if inside and moved == 0:
+                    continue
+                further = after[to] if moved == 1 else most[int(order.label[to])]
+                best = most[own]
+                most[own] = (None if inside or best is None or further is None
+                             else max(best, further + (moved == -1)))
+        after = [most[int(c)] for c in order.label]
+    return after[0]
 
 
 def find_sites(
     automata: RowAutomata, cut: int, regions: np.ndarray[tuple[int], np.dtype[np.int64]],
     milestones: Sequence[int],
 ) -> tuple[tuple[Site, ...], int, Block | None, int]:
-    """Find the sites from the top down; return them, the top region and where they end."""
+    """Find the sites from the top down; return them, the top region and where they end.
+
+    Raises
+    ------
+    NotAbsorbingError
+        The automata show that no run comes as far as one of the sites.
+    """
     law = automata.law
     single = np.diff(np.append(regions, cut)) == 1
     if not len(regions) or not single[-1] or regions[-1] == 0:
         return (), 0, None, cut - 1
     top_position = int(regions[-1])
-    counts = _most_exits_down(_site_steps(automata, top_position), 1)
+    _check_reached(automata, top_position)
+    counts = most_exits_down(_site_steps(automata, top_position), 1)
     if counts is None or counts > _LARGEST_COUNT or top_position in milestones:
         return (), 0, None, cut - 1
     top = explore_block(automata, top_position, top_position,
@@ -268,14 +270,15 @@ def find_sites(
     incoming, p = counts, top_position - 1
     at = len(regions) - 2
     while at >= 0 and single[at] and p > 0:
+        _check_reached(automata, p)
         steps = _site_steps(automata, p)
-        outgoing = _most_exits_down(steps, incoming + 1)
+        outgoing = most_exits_down(steps, incoming + 1)
         if outgoing is None or outgoing > _LARGEST_COUNT or p in milestones:
             break
         low = p
-        if outgoing == incoming:  # all further sites of this kind are alike
-            kinds = law.kind[:p + 1]
-            other = np.flatnonzero(kinds != kinds[p])
+        if outgoing == incoming:  # further sites of this kind and row class are alike
+            kinds, classes = law.kind[:p + 1], automata.regions.row_class[law.row[:p + 1]]
+            other = np.flatnonzero((kinds != kinds[p]) | (classes != classes[p]))
             run = int(other[-1]) + 1 if other.size else 0
             stop = np.flatnonzero(~single[: at + 1])
             low = max(run, int(regions[stop[-1] + 1]) if stop.size else 0, 1)
@@ -284,6 +287,12 @@ def find_sites(
         at -= p - low + 1
         incoming, p = outgoing, low - 1
     return tuple(sites), counts, top, p
+
+
+def _check_reached(automata: RowAutomata, p: int) -> None:
+    """Refuse a site that no run ever reaches: then the cut is not reached either."""
+    if not is_explored(automata, p, 0):
+        raise NotAbsorbingError(f"no run ever reaches position {p}: E[T] is infinite")
 
 
 def tail_rows(law: StepLaw, below: int) -> tuple[int, ...]:
@@ -304,15 +313,25 @@ def _tail(
         (x, mark): State(cut, phase, tail_patterns(rows, law, bottom, x, mark, below))
         for x in bottom.exits() if x.direction == UP for mark in exit_marks(top)
     }
+    slot = rows.index(int(law.row[cut]))
+    if not all(is_explored(automata, cut, s.patterns[slot]) for s in starts.values()):
+        raise CrossingError(
+            f"position {cut} is never hit with some patterns that crossing counts take for "
+            f"possible")
     tail = explore_block(automata, below, law.optimum, list(dict.fromkeys(starts.values())),
                          milestones, rows=rows)
     if any(exit_.direction == DOWN for exit_ in tail.exits()):
-        raise CrossingError(
-            f"after position {cut} is hit, the walk can fall below position {below} again, to "
-            f"rows whose patterns crossing counts do not know; use --method joint"
-        )
+        raise fell_below(cut, below)
     number = {state: i for i, state in enumerate(tail.states)}
     return tail, {key: number[state] for key, state in starts.items()}
+
+
+def fell_below(cut: int, below: int) -> CrossingError:
+    """Return the refusal of a walk after the cut that leaves its rows."""
+    return CrossingError(
+        f"after position {cut} is hit, the walk can fall below position {below} again, to "
+        f"rows whose patterns crossing counts do not know"
+    )
 
 
 def exit_marks(top: Block | None) -> list[int]:
@@ -338,7 +357,7 @@ def tail_patterns(
         elif bool(np.any(law.row[: below] == r)):
             raise CrossingError(
                 f"agent state {law.row_value[r]} is met both among the sites and after the cut; "
-                f"crossing counts do not apply, use --method joint"
+                f"crossing counts do not apply"
             )
         else:
             result.append(0)

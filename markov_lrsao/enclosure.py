@@ -15,12 +15,13 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.automata import derive_automata
+from markov_lrsao.automata import automata_of
 from markov_lrsao.blocks import Exit, State
 from markov_lrsao.choices import bound_moments, probability_of_choice
 from markov_lrsao.crossing import Decomposition, cut_of, decompose
 from markov_lrsao.errors import (
     CrossingError,
+    NotAbsorbingError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
 )
@@ -33,6 +34,7 @@ from markov_lrsao.results import Quantity, Trap
 from markov_lrsao.series import Element
 from markov_lrsao.tails import LEVELS, refined_decomposition
 from markov_lrsao.traps import fate
+from markov_lrsao.valued import describe_state
 
 __all__ = ["TOLERANCE", "Enclosure", "central_enclosures", "counted_phases",
            "decomposition_of", "enclose_moments", "moments_before_cut", "resolve",
@@ -73,7 +75,7 @@ def resolve(
     ------
     CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
-    automata = derive_automata(law, cut_of(law))
+    automata = automata_of(law, cut_of(law))
     best: tuple[fmpq, Decomposition] | None = None
     refused: StateSpaceTooLargeError | None = None
     with progress("refining values", total=len(LEVELS)) as bar:
@@ -244,7 +246,7 @@ def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
         return None
     try:
         d = refined_decomposition(law, LEVELS[0], largest=_LARGEST_TAIL, lose=True)
-    except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError):
+    except (CrossingError, NotAbsorbingError, UndecidedComparisonError, StateSpaceTooLargeError):
         return None
     assert d.choices is not None
     block, lost = _with_lost_runs(d.choices)
@@ -257,12 +259,7 @@ def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
         function.combine(nothing, {key: (side[i],) for key, i in d.tail_start.items()})[0]
         for side in (outcome.lower, outcome.upper)
     )
-    shown = block.states[outcome.entry]
-    patterns = " ".join(
-        f"[{law.row_value[r]}: {block.clusters.keys[k].pattern.label(law.actions)}]"
-        for r, k in zip(block.rows, shown.patterns, strict=True)
-    )
-    return (Trap(f"p={shown.position} {patterns}", low, high), d) if low > 0 else None
+    return (Trap(describe_state(block, outcome.entry), low, high), d) if low > 0 else None
 
 
 def _with_lost_runs(block: Refined) -> tuple[Refined, int]:

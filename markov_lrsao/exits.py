@@ -17,13 +17,18 @@ import numpy as np
 
 from markov_lrsao.blocks import Block, Exit, State
 from markov_lrsao.crossing import Site
-from markov_lrsao.errors import VerificationError
+from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.law import UP
 from markov_lrsao.series import Element, add, multiply, solve
 from markov_lrsao.structure import components
 
-__all__ = ["Events", "count_exits", "first_exit", "site_events"]
+__all__ = ["NEVER_BACK", "Events", "count_exits", "first_exit", "site_events"]
 
+NEVER_BACK = (
+    "the walk can leave a region with patterns that are never met there again: it never comes "
+    "back, and E[T] is infinite"
+)
+"""Regions are independent: if the others let the walk come back, it would be met again."""
 Key = TypeVar("Key", bound=Hashable)
 Events = Mapping[int, Mapping[tuple[int, int], Element]]
 """Class -> (move -1 or 1, next class) -> weight of this being the next exit."""
@@ -72,7 +77,7 @@ def count_exits(
         for d in range(outgoing + 1):
             for k, weight in x.get((u, d), {}).items():
                 if k not in events:
-                    raise VerificationError("a site is met in a pattern that was not explored")
+                    raise NotAbsorbingError(NEVER_BACK)
                 for (moved, to), event in events[k].items():
                     term = multiply(weight, event)
                     if moved == 1:
@@ -97,7 +102,9 @@ def first_exit(
                 if exit_.direction == UP:
                     _accumulate(result, (exit_.patterns[0], count), term)
                 else:
-                    to = index[State(region.first, exit_.phase, exit_.patterns)]
+                    to = index.get(State(region.first, exit_.phase, exit_.patterns))
+                    if to is None:
+                        raise NotAbsorbingError(NEVER_BACK)
                     _accumulate(following, to, term)
         x = following
     return result

@@ -18,7 +18,8 @@ from flint import fmpq
 
 from markov_lrsao.blocks import Block, Corridor, Exit, State, Weight
 from markov_lrsao.crossing import Decomposition, Site, exit_marks
-from markov_lrsao.exits import count_exits, first_exit, site_events
+from markov_lrsao.errors import NotAbsorbingError
+from markov_lrsao.exits import NEVER_BACK, count_exits, first_exit, site_events
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
 from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, solve
@@ -331,8 +332,10 @@ def _bottom_columns(
     for _ in range(largest):
         following: dict[Exit, Element] = {}
         for exit_, weight in columns[-1].items():
-            state = State(d.bottom.last, exit_.phase, exit_.patterns)
-            for again, w in bottom[index[state]].items():
+            back = index.get(State(d.bottom.last, exit_.phase, exit_.patterns))
+            if back is None:
+                raise NotAbsorbingError(NEVER_BACK)
+            for again, w in bottom[back].items():
                 term = multiply(weight, w)
                 following[again] = add(following[again], term) if again in following else term
         columns.append(following)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.errors import StateSpaceTooLargeError, UndecidedComparisonError, VerificationError
 from markov_lrsao.law import DOWN, UP, StepLaw
@@ -70,7 +70,7 @@ class Coding:
             if width > _LARGEST_CODE:
                 raise StateSpaceTooLargeError(
                     f"the joint chain has too many slope sites (n = {law.n}): more than 2^62 "
-                    f"combinations of patterns; use --method crossing"
+                    f"combinations of patterns"
                 )
         return cls(automata, rows, stride, radix)
 
@@ -218,8 +218,7 @@ def enumerate_codes(
             fresh = successors[seen[at] != successors]
             if len(seen) + len(fresh) > largest:
                 raise StateSpaceTooLargeError(
-                    f"the joint chain has more than {largest:,} states; "
-                    f"use --method crossing or raise --max-states"
+                    f"the joint chain has more than {largest:,} states; raise --max-states"
                 )
             seen = np.sort(np.concatenate([seen, fresh]), kind="stable")
             frontier = fresh[~stop(coding.positions(fresh))]
@@ -299,7 +298,7 @@ def enumerate_joint(
     field : what will be solved on the chain; it decides the default of `max_states`
     max_states : refuse chains with more states; default `MAX_STATES[field]`
     """
-    automata = automata if automata is not None else derive_automata(law)
+    automata = automata if automata is not None else automata_of(law)
     if merge:
         automata, _ = merge_patterns(automata)
     last = law.optimum
@@ -309,8 +308,8 @@ def enumerate_joint(
     if expected is not None and expected > largest:
         raise StateSpaceTooLargeError(
             f"the joint chain at n = {law.n}, ell = {law.landscape.ell} would have about "
-            f"{expected:.1e} states, more than the limit of {largest:,}; use --method crossing"
-            + ("" if merge else ", drop --unmerged") + ", or raise --max-states"
+            f"{expected:.1e} states, more than the limit of {largest:,}; "
+            + ("" if merge else "drop --unmerged, or ") + "raise --max-states"
         )
     coding = Coding.of(automata, rows)
     start = np.zeros(1, np.int64)

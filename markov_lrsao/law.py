@@ -16,8 +16,9 @@ Step(accepted=True, reward=6, next_position=6, next_state=6)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +73,7 @@ class StepLaw:
     accepted : bool array [position, action, direction]
     reward_index : index into `rewards`, [position, action, direction]
     rewards : the distinct rewards
+    derived : what has been derived from the law, kept for the next who asks
     """
 
     landscape: Landscape
@@ -82,6 +84,7 @@ class StepLaw:
     accepted: npt.NDArray[np.bool_]
     reward_index: IntArray
     rewards: tuple[fmpq, ...]
+    derived: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, landscape: Landscape, algorithm: Algorithm) -> StepLaw:

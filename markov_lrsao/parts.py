@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.crossing import decompose
-from markov_lrsao.errors import CrossingError, ParameterError
+from markov_lrsao.errors import CrossingError, NotAbsorbingError, ParameterError
 from markov_lrsao.joint import MAX_STATES, Coding, chain_of, enumerate_codes, enumerate_joint
 from markov_lrsao.law import StepLaw
 from markov_lrsao.lumping import merge_patterns
@@ -48,7 +48,7 @@ def part_chain(
     if part not in names:
         raise ParameterError(f"part = {part!r} is unknown: choose one of {', '.join(names)}")
     number = names.index(part)
-    automata = derive_automata(law)
+    automata = automata_of(law)
     if merge:
         automata, _ = merge_patterns(automata)
     if number == 0:
@@ -89,7 +89,7 @@ def _entries(
     if merge:
         try:
             d = decompose(law)
-        except CrossingError:
+        except (CrossingError, NotAbsorbingError):
             d = None
         if d is not None and d.tail is not None and d.cut == begin:
             rows = d.tail.rows

@@ -20,7 +20,8 @@ from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.blocks import Block, Corridor, Exit, State
 from markov_lrsao.crossing import Decomposition
 from markov_lrsao.enclosure import decomposition_of
-from markov_lrsao.errors import ParameterError, UndecidedComparisonError
+from markov_lrsao.errors import NotAbsorbingError, ParameterError, UndecidedComparisonError
+from markov_lrsao.exits import NEVER_BACK
 from markov_lrsao.generating import Evaluation, site_matrices
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import UP, StepLaw
@@ -78,7 +79,8 @@ def profile(
     if d.top_region is None:
         raise ParameterError(
             f"{landscape.name} has no sites that crossing counts handle one by one; "
-            f"use visits.expected_visits on the joint chain"
+            f"`markov-lrsao exact` gives E[T] and its phases (in Python: "
+            f"visits.expected_visits on the joint chain)"
         )
     counter = _Counter(landscape.n, exact)
     laws = _sites(d, counter)
@@ -173,7 +175,13 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     right = fmpq_mat(size, 1)
     for i, amount in source.items():
         right[i, 0] = amount
-    solution = matrix.solve(right)
+    try:
+        solution = matrix.solve(right)
+    except ZeroDivisionError:
+        raise NotAbsorbingError(
+            "the walk can enter a set of states that it never leaves: E[T] is infinite, and so "
+            "are the steps of some positions; `markov-lrsao exact` shows the trap"
+        ) from None
     return [solution[i, 0] for i in range(size)]
 
 
@@ -246,7 +254,9 @@ def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
         if j + 1 == len(law):
             break
         for exit_, probability in _exits(block, flow).items():
-            i = index[State(block.last, exit_.phase, exit_.patterns)]
+            i = index.get(State(block.last, exit_.phase, exit_.patterns))
+            if i is None:
+                raise NotAbsorbingError(NEVER_BACK)
             source[i] = source.get(i, fmpq(0)) + probability
 
 

@@ -50,6 +50,8 @@ class Refined:
     ----------
     tracked : rows that are followed by values: their numbers in a state are clusters
     options : state number -> the transitions of each way the greedy choice may turn out
+    after : where the last states are those of another block, with rows and clusters of its
+        own, that block
     """
 
     automata: RowAutomata
@@ -62,6 +64,7 @@ class Refined:
     options: tuple[tuple[tuple[Edge, ...], ...], ...]
     denominator: int
     start: tuple[int, ...]
+    after: Refined | None = None
 
     @property
     def undecided(self) -> tuple[int, ...]:
@@ -151,9 +154,7 @@ class _Walk:
         neighbour = int(self.law.row[to])
         if neighbour not in self.slot:
             raise CrossingError(
-                f"a step to position {to} learns from a row that is not followed; "
-                f"use --method joint"
-            )
+                f"a step to position {to} learns from a row that is not followed")
         other = shown[self.slot[neighbour]]
         m = other if neighbour in self.tracked else self.maximum(neighbour, other)
         return clusters.follow(shown[at], option, action, move, m, self.safe[row])

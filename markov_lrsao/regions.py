@@ -67,6 +67,8 @@ class Regions:
     row_class : row -> class; the optimum's row is a class of its own
     tracked : rows that are explored as one group
     representative : class -> one of its rows
+    together : whether they are; if not, each is explored alone, and the walk may enter it at
+        any of its regions. That is coarser, and sound as well.
     """
 
     law: StepLaw
@@ -74,6 +76,7 @@ class Regions:
     row_class: IntArray
     tracked: tuple[int, ...]
     representative: tuple[int, ...]
+    together: bool = True
 
     @classmethod
     def of(cls, law: StepLaw, last: int | None = None) -> Regions:
@@ -136,7 +139,8 @@ class Regions:
         met = set(np.unique(self.row_class[self.law.row[: self.last]]).tolist())
         alone = [(r,) for c, r in enumerate(self.representative)
                  if r not in self.tracked and c in met]
-        return [self._group(rows) for rows in ([self.tracked] if self.tracked else []) + alone]
+        tracked = [self.tracked] if self.together else [(r,) for r in self.tracked]
+        return [self._group(rows) for rows in tracked + alone if rows]
 
     def _group(self, rows: tuple[int, ...]) -> Group:
         law, last = self.law, self.last

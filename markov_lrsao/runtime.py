@@ -18,12 +18,15 @@ from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.crossing import Decomposition, decompose
+from markov_lrsao.enclosure import resolve
 from markov_lrsao.errors import (
     CrossingError,
+    LrsaoError,
     NotAbsorbingError,
     ParameterError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
+    VerificationError,
 )
 from markov_lrsao.generating import Evaluation, GeneratingFunction
 from markov_lrsao.hitting import phase_moments
@@ -43,6 +46,11 @@ __all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hy
 
 Method = Literal["auto", "joint", "crossing"]
 
+_PROBED_STATES = 20_000
+"""So many states are tried before a method is recommended: seconds in floats."""
+_ROUNDING = 1e-9
+"""Probabilities that add up to 1 in floats must do so within this."""
+_ANY_WIDTH = fmpq(10**9)
 EXACT_VARIANCE_LIMIT = 10_000
 """Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
 variance is a float, and marked as one; the expectations stay exact."""
@@ -118,14 +126,19 @@ def runtime(
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
     try:
-        if method == "joint":
-            found = _joint(law, field, moments, merge, max_states, progress)
-        elif method == "crossing":
-            found = _crossing(decompose(law), field, moments)
-        else:
-            found = _auto(law, field, moments, merge, max_states, progress)
-    except (UndecidedComparisonError, NotAbsorbingError):
-        found = _answer(law, method, field, moments, max_states, width, progress)
+        try:
+            if method == "joint":
+                found = _joint(law, field, moments, merge, max_states, progress)
+            elif method == "crossing":
+                found = _crossing(decompose(law), field, moments)
+            else:
+                found = _auto(law, field, moments, merge, max_states, progress)
+        except (UndecidedComparisonError, NotAbsorbingError):
+            found = _answer(law, method, field, moments, max_states, width, progress)
+    except (CrossingError, StateSpaceTooLargeError) as error:
+        if "simulate" in str(error):
+            raise
+        raise type(error)(f"{error}; {_instead(law, error)}") from None
     total, *phases = found.values
     return RuntimeResult(
         landscape=landscape.name, algorithm=algorithm.name, n=landscape.n, ell=landscape.ell,
@@ -155,6 +168,24 @@ def _answer(
     except NotAbsorbingError:  # the joint chain with values shows the trap
         return answer(law, method="joint", field=field, moments=moments, tolerance=tolerance,
                       max_states=max_states, progress=progress)
+
+
+def _instead(law: StepLaw, error: Exception) -> str:
+    """Return what to do instead of a method that has failed: another that is seen to work."""
+    try:
+        if isinstance(error, CrossingError):
+            try:
+                _joint(law, "float", 2, True, _PROBED_STATES, no_progress)
+            except (UndecidedComparisonError, NotAbsorbingError):
+                answer(law, method="joint", field="float", moments=2, max_states=_PROBED_STATES)
+            return "use --method joint"
+        try:
+            _crossing(decompose(law), "float", 2)
+        except UndecidedComparisonError:
+            resolve(law, tolerance=_ANY_WIDTH)
+        return "or use --method crossing"
+    except LrsaoError:
+        return "estimate with `markov-lrsao simulate`"
 
 
 def check_size(landscape: Landscape) -> None:
@@ -205,12 +236,27 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     exact_order = 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
     order = moments if field == "float" else exact_order
     function = GeneratingFunction(decomposition, Evaluation(exact=field == "exact", order=order))
-    values = [_plain(central_from_factorial(function(phases))) for phases in chosen]
+    values = [_plain(central_from_factorial(_whole(function(phases)))) for phases in chosen]
     if field == "exact" and order < moments:
         floats = GeneratingFunction(decomposition, Evaluation(exact=False, order=moments))
         for value, phases in zip(values, chosen, strict=True):
             value.extend(_plain(central_from_factorial(floats(phases))[order:]))
     return Answer(_quantities(values), "crossing", decomposition.states)
+
+
+def _whole(element: Element) -> Element:
+    """Check that E[z^T] at z = 1 is 1: exactly, or but for rounding.
+
+    Raises
+    ------
+    VerificationError
+        Some runs are lost, or counted twice.
+    """
+    head = element[0]
+    if head != 1 and (isinstance(head, fmpq) or not abs(float(head) - 1) <= _ROUNDING):
+        raise VerificationError(
+            f"the probabilities of all runs add up to {head}, not 1; please report this instance")
+    return element
 
 
 def _quantities(values: Sequence[Sequence[fmpq | float]]) -> list[list[Quantity]]:

@@ -17,19 +17,21 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.blocks import Exit, State
 from markov_lrsao.clusters import Clusters, Precision
 from markov_lrsao.crossing import (
     Decomposition,
     cut_of,
     exit_marks,
+    fell_below,
     find_sites,
+    phase_of_sites,
     regions_below,
     tail_rows,
 )
 from markov_lrsao.errors import CrossingError
-from markov_lrsao.law import UP, StepLaw
+from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns
 from markov_lrsao.merging import merge_alike
 from markov_lrsao.refinement import Refined, refine, safe_actions
@@ -64,7 +66,7 @@ class Level:
         length = sum(v.p.bit_length() + v.q.bit_length() for v in known)
         # Values of the row below are seen through bootstrap * M only.
         coarser = max(fmpq(1), 1 / (8 * self.below * max(algorithm.bootstrap, fmpq(1, 10**9))))
-        return Precision(algorithm.learn * self.mesh, self.exact * min(max(length, 24), 200),
+        return Precision(abs(algorithm.learn) * self.mesh, self.exact * min(max(length, 24), 200),
                          ((row_below, coarser),))
 
 
@@ -101,24 +103,28 @@ def refined_decomposition(
     cut = cut_of(law)
     if cut == law.optimum:
         raise CrossingError("no row comes back: there is nothing to refine")
-    automata = automata if automata is not None else derive_automata(law, cut)
+    automata = automata if automata is not None else automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
     apart = {int(automata.regions.row_class[r]) for r in (row, below)}
     merged, _ = merge_patterns(automata, apart)
     regions, milestones = regions_below(law, cut), law.landscape.milestones
     sites, counts, top, bottom_last = find_sites(merged, cut, regions, milestones)
+    phase = phase_of_sites(milestones, cut, bottom_last)
     if top is None:
         raise CrossingError("no sites lie between the two regions of one row")
     if tail_rows(law, int(regions[-1])) != (below, row):
-        raise CrossingError("after the cut more than two rows are met; use --method joint")
+        raise CrossingError("after the cut more than two rows are met")
     precision = level.precision(law, below)
     rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
+    if row not in rows:
+        raise CrossingError(
+            f"agent state {law.row_value[row]} is met both among the sites and after the cut")
     brought = Clusters(law, replace(precision, coarser=()))
     start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
     bottom = refine(merged, brought, 0, bottom_last, [start], milestones, rows=rows,
                     tracked=[row], reenter=UP, largest=largest)
     if bottom.undecided:
-        raise CrossingError("a comparison before the cut depends on values; use --method joint")
+        raise CrossingError("a comparison before the cut depends on values")
     slot = rows.index(row)
     exits = [x for x in bottom.block().exits() if x.direction == UP]
     marks = exit_marks(top)
@@ -136,7 +142,7 @@ def refined_decomposition(
         law, merged, cut, top, counts, sites, short.block(),
         whole.block() if decided else None,
         {(x, m): starts[x, m] for x in dict.fromkeys(became[x] for x in exits) for m in marks},
-        sum(m < cut for m in milestones), None if decided else whole,
+        phase, None if decided else whole,
     )
 
 
@@ -162,7 +168,13 @@ class Tail:
     def explore(
         self, largest: int, *, lose: bool = False
     ) -> tuple[Refined, dict[tuple[int, int], int]]:
-        """Return the merged tail, and its state for each pair."""
+        """Return the merged tail, and its state for each pair.
+
+        Raises
+        ------
+        CrossingError
+            The walk can fall below the tail, and `lose` does not give such runs up.
+        """
         entered = self.entered()
         while True:
             found = refine(
@@ -175,6 +187,10 @@ class Tail:
             if again == entered and not self.clusters.grown:
                 break
             entered = again
+        fallen = {x for options in found.options for edges in options for x, _ in edges
+                  if isinstance(x, Exit) and x.direction == DOWN}
+        if fallen and not lose:
+            raise fell_below(self.cut, self.cut - 1)
         number = {state: i for i, state in enumerate(found.states)}
         merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase))
         return merged, {key: became[number[state]] for key, state in entered.items()}

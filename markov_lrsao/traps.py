@@ -33,6 +33,7 @@ class Fate:
     Attributes
     ----------
     traps : the trap states
+    ends : those of them that are met again and again, once they are entered
     entry : the closest state to the start that is met again and again for ever, for people;
         None without traps
     lower, upper : per state, bounds of the probability of entering a trap from there
@@ -40,6 +41,7 @@ class Fate:
     """
 
     traps: tuple[int, ...]
+    ends: tuple[int, ...]
     entry: int | None
     lower: tuple[fmpq, ...]
     upper: tuple[fmpq, ...]
@@ -65,12 +67,13 @@ def fate(block: Refined, *, lost: int | None = None) -> Fate:
     given_up = {lost} if lost is not None else set()
     traps = stuck - given_up
     if not traps:
-        return Fate((), None, (), (), wanders)
+        return Fate((), (), None, (), (), wanders)
     lower, upper = probability_of_reaching(block, traps, cautious=wanders, lost=given_up)
     ends = _never_left(successors, traps)
     entry = next(i for i in _breadth_first(successors, block.start) if i in ends)
-    return Fate(tuple(sorted(traps)), entry, tuple(max(v, fmpq(0)) for v in lower),
-                tuple(min(v, fmpq(1)) for v in upper), wanders)
+    return Fate(tuple(sorted(traps)), tuple(sorted(ends)), entry,
+                tuple(max(v, fmpq(0)) for v in lower), tuple(min(v, fmpq(1)) for v in upper),
+                wanders)
 
 
 def _cannot_finish(successors: list[list[list[int | Exit]]]) -> set[int]:

@@ -30,6 +30,7 @@ from markov_lrsao.enclosure import (
 )
 from markov_lrsao.errors import (
     CrossingError,
+    NotAbsorbingError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
 )
@@ -90,7 +91,8 @@ def answer(
     if method != "joint":
         try:
             d = resolve(law, tolerance=tolerance, progress=progress)
-        except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError) as error:
+        except (CrossingError, NotAbsorbingError, UndecidedComparisonError,
+                StateSpaceTooLargeError) as error:
             reasons.append(str(error))
         else:
             return _of_decomposition(d, moments)
@@ -151,7 +153,7 @@ def _best(
 ) -> Answer:
     """Refine the chain with values until it is decided, narrow or too large."""
     best: Answer | None = None
-    unit = law.algorithm.learn if law.algorithm.learn != 0 else fmpq(1)
+    unit = abs(law.algorithm.learn) if law.algorithm.learn != 0 else fmpq(1)
     families: list[list[Callable[[], Refined]]] = [
         [partial(joint_with_values, law, level, largest=largest)
          for level in LEVELS[:_JOINT_LEVELS]],
@@ -247,6 +249,16 @@ def _enclosed(
     return central_enclosures(lower, bounds.upper[start])
 
 
+def _enclosed_phase(block: Refined, outcome: Fate, k: int, moments: int) -> list[Quantity]:
+    """Enclose the moments of phase k, which ends before any trap is closed."""
+    counted = [j == k for j in range(_count(block.automata.law))]
+    if not outcome.wanders:
+        over = {i for i, s in enumerate(block.states) if s.phase > k}
+        return _enclosed(block, counted, moments, over)
+    low = steps_before_choice(block, counted.__getitem__, set(outcome.traps))[block.start[0]]
+    return [Quantity(None, low), *[Quantity(None, fmpq(0))] * (moments - 1)]
+
+
 def _trap(block: Refined, outcome: Fate) -> Trap:
     assert outcome.entry is not None
     start = block.start[0]
@@ -257,7 +269,8 @@ def _infinite(block: Refined, outcome: Fate, moments: int, met: fmpq | None) -> 
     """E[T] is infinite; phases that every run completes keep their own moments."""
     law = block.automata.law
     trap = _trap(block, outcome)
-    first_stuck = min(block.states[i].phase for i in outcome.traps)
+    # A phase that ends on the way into a trap is completed all the same.
+    first_stuck = min(block.states[i].phase for i in outcome.ends)
     values = [[Quantity(inf)] * moments]
     decided = not block.undecided
     if decided:
@@ -275,7 +288,5 @@ def _infinite(block: Refined, outcome: Fate, moments: int, met: fmpq | None) -> 
             values.append(_numbers(
                 phase_moments(chain, phase >= k if k else None, phase > k, moments)))
         else:
-            over = {i for i, s in enumerate(block.states) if s.phase > k}
-            counted = [j == k for j in range(_count(law))]
-            values.append(_enclosed(block, counted, moments, over))
+            values.append(_enclosed_phase(block, outcome, k, moments))
     return Answer(values, "joint", len(block.states), undecided=met, trap=trap)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.automata import RowAutomata, automata_of
 from markov_lrsao.blocks import Corridor, Exit, State
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.clusters import Clusters, Precision
@@ -48,7 +48,7 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
     cut = cut_of(law)
     if cut == law.optimum or len(tail_rows(law, cut - 1)) != 2:
         raise CrossingError("no single row comes back after the cut")
-    automata = derive_automata(law, cut)
+    automata = automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
     merged, _ = merge_patterns(
         automata, {int(automata.regions.row_class[r]) for r in (row, below)})
@@ -83,7 +83,7 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
         return tuple((t + shift if isinstance(t, int) else t, w) for t, w in edges)
 
     return replace(
-        before, last=law.optimum, states=before.states + tail.states,
+        before, last=law.optimum, states=before.states + tail.states, after=tail,
         options=(*(tuple(into_tail(e) for e in o) for o in before.options),
                  *(tuple(shifted(e) for e in o) for o in tail.options)),
     )
@@ -100,16 +100,21 @@ def undecided_rows(automata: RowAutomata) -> tuple[int, ...]:
 
 
 def everything(
-    law: StepLaw, mesh: fmpq, *, exact_bits: int, largest: int
+    law: StepLaw, mesh: fmpq, *, exact_bits: int, largest: int, all_rows: bool = False
 ) -> Refined:
-    """Follow all rows that patterns leave open by values, from the first step to the optimum.
+    """Follow rows by values, from the first step to the optimum.
+
+    Parameters
+    ----------
+    all_rows : follow all rows, not only those that patterns leave open
 
     Raises
     ------
     StateSpaceTooLargeError
     """
-    automata = derive_automata(law)
-    tracked = undecided_rows(automata)
+    automata = automata_of(law)
+    tracked = (tuple(dict.fromkeys(law.row[: law.optimum].tolist())) if all_rows
+               else undecided_rows(automata))
     merged, _ = merge_patterns(
         automata, {int(automata.regions.row_class[r]) for r in tracked})
     rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
@@ -120,12 +125,17 @@ def everything(
 
 
 def describe_state(block: Refined, state: int) -> str:
-    """Return a state in words, e.g. "p=6 [6: 0=J>L>R]"; rows that are fresh are left out."""
+    """Return a state in words, e.g. "p=6 [6: 0=J>L>R]"; rows that are fresh are left out.
+
+    After the cut only rows that can still be met are known.
+    """
+    if block.after is not None:
+        own = len(block.states) - len(block.after.states)
+        if state >= own:
+            return describe_state(block.after, state - own)
     law, shown = block.automata.law, block.states[state]
     text = [f"p={shown.position}"]
-    if len(shown.patterns) != len(block.rows):
-        return text[0] + " (after the cut)"
-    for r, k in zip(block.rows, shown.patterns, strict=True):
+    for r, k in sorted(zip(block.rows, shown.patterns, strict=True)):
         if k < 0:
             continue
         c = int(block.automata.regions.row_class[r])

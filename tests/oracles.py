@@ -175,3 +175,64 @@ def position_law(weights: Mapping[tuple[int, Table], int]) -> dict[int, int]:
 def harmonic(k: int) -> Fraction:
     """Return the k-th harmonic number."""
     return sum((Fraction(1, i) for i in range(1, k + 1)), Fraction(0))
+
+
+Form = tuple[Fraction, Fraction, Fraction]
+"""A reward c0 + c1 D + c2 E in the gains D of the chosen objective and E of the target."""
+
+
+class Rule(NamedTuple):
+    """What a learning local search does, as the docstring of Algorithm 1's variants states it.
+
+    `forms` are the rewards of a worse, an equal and a better offspring.
+    """
+
+    keep: Fraction
+    learn: Fraction
+    bootstrap: Fraction
+    forms: tuple[Form, Form, Form]
+    accept_equal: bool = True
+    blind: bool = False
+    only_target: bool = False
+
+    @classmethod
+    def lrsao(cls, alpha: Fraction, gamma: Fraction, r: Fraction) -> Rule:
+        """Return the paper's algorithm."""
+        zero = Fraction(0)
+        return cls(1 - alpha, alpha, alpha * gamma,
+                   ((zero, zero, zero), (-r, zero, zero), (zero, Fraction(1), zero)))
+
+
+class RuleOracle(Oracle):
+    """Any `Rule` on full exact Q-tables, written without the engine."""
+
+    def __init__(self, objectives: Mapping[str, Sequence[int]], target: str, rule: Rule) -> None:
+        super().__init__(objectives, target, Fraction(0), Fraction(0), Fraction(0))
+        self.rule = rule
+        if rule.only_target:
+            self.objectives, self.names = [self.target], (target,)
+            self.denominator = self.n
+        if rule.blind:
+            self.states, self.state_of = [0], [0] * (self.n + 1)
+
+    def choices(self, position: int, table: Table) -> Iterator[Choice]:
+        """Yield all outcomes of one step."""
+        rule, n, s = self.rule, self.n, self.state_of[position]
+        actions, _ = self.greedy(table[s])
+        for a in actions:
+            f = self.objectives[a]
+            for direction, bits in ((DOWN, position), (UP, n - position)):
+                if bits == 0:
+                    continue
+                offspring = position + (1 if direction == UP else -1)
+                gain = f[offspring] - f[position]
+                accepted = gain > 0 or (gain == 0 and rule.accept_equal)
+                after = offspring if accepted else position
+                c0, c1, c2 = rule.forms[0 if gain < 0 else 1 if gain == 0 else 2]
+                reward = c0 + c1 * gain + c2 * (self.target[after] - self.target[position])
+                maximum = self.values[self.greedy(table[self.state_of[after]])[1]]
+                new = self.intern(rule.keep * self.values[table[s][a]] + rule.learn * reward
+                                  + rule.bootstrap * maximum)
+                row = (*table[s][:a], new, *table[s][a + 1 :])
+                weight = self.denominator // (n * len(actions)) * bits
+                yield Choice(weight, a, direction, after, (*table[:s], row, *table[s + 1 :]))
