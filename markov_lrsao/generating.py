@@ -16,12 +16,22 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from markov_lrsao.balls import Positive
 from markov_lrsao.blocks import Block, Corridor, Exit, State, Weight
 from markov_lrsao.crossing import Decomposition, Site, exit_marks
 from markov_lrsao.exits import count_exits, first_exit, site_events
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
-from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, solve
+from markov_lrsao.measures import Measure
+from markov_lrsao.series import (
+    Element,
+    Label,
+    add,
+    divide_by_one_minus,
+    multiply,
+    scale,
+    solve,
+)
 
 __all__ = ["EdgeWeights", "Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
            "top_vector"]
@@ -43,6 +53,7 @@ class Evaluation:
     nodes : complex points z instead; then order is 0
     majorant : at the nodes, evaluate a bound of the modulus instead: every factor
         1/(1 - P_ii z) is replaced by its modulus and every other weight by its absolute value
+    central : elements are measures: mean and central moments in floats, with bounds
     unit : z = 1 + e / unit, which keeps high derivatives within the range of floats
     """
 
@@ -50,6 +61,7 @@ class Evaluation:
     order: int = 1
     nodes: Any = None
     majorant: bool = False
+    central: bool = False
     unit: float = 1.0
 
     @property
@@ -65,6 +77,8 @@ class Evaluation:
     @property
     def one(self) -> Element:
         """The constant 1."""
+        if self.central:
+            return Measure.certain(0, self.order)
         unit, zero = (fmpq(1), fmpq(0)) if self.exact else (1.0, 0.0)
         if not self.at_one:
             return (np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128),)
@@ -73,6 +87,8 @@ class Evaluation:
     @property
     def z(self) -> Element:
         """The variable: 1 + e, or the complex points."""
+        if self.central:
+            return Measure.certain(1, self.order)
         if self.majorant:
             return self.one
         if not self.at_one:
@@ -96,13 +112,18 @@ class Evaluation:
 
     def number(self, numerator: int, denominator: int) -> Any:
         """Return a ratio in the chosen numbers."""
-        return fmpq(numerator, denominator) if self.exact else numerator / denominator
+        if self.exact:
+            return fmpq(numerator, denominator)
+        ratio = numerator / denominator
+        return Positive(ratio, 1) if self.central else ratio
 
     def column(self, numerators: Any, denominator: int) -> Any:
         """Return an array of ratios in the chosen numbers, shaped to meet the nodes."""
         if self.exact:
             return np.array([fmpq(int(x), denominator) for x in numerators], dtype=object)
         values = np.asarray(numerators, dtype=np.float64) / denominator
+        if self.central:
+            return Positive(values, 2)  # the denominator may need rounding, too
         return values if self.at_one else values[:, None]
 
 
@@ -116,11 +137,11 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
     positions = np.arange(first, last + 1)
     up, stay = evaluation.column(n - positions, n), evaluation.column(positions, n)
     if evaluation.at_one:
-        zero = 0 * up
-        rest = [zero] * (evaluation.order - 1)
-        step = evaluation.z[1]
-        # 1 - z (1 - u) = u - e (1 - u) at z = 1 + e
-        factor = multiply((up, up * step, *rest), inverse((up, -stay * step, *rest)))
+        step = evaluation.z
+        factor = multiply(scale(step, up), divide_by_one_minus(
+            scale(step, stay), up, evaluation.length, True))
+        if isinstance(factor, Measure):
+            factor = factor.full(len(positions))
     else:
         z = evaluation.nodes[None, :]
         factor = (z * up / (1 - z * stay),)
@@ -128,7 +149,7 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
             factor = (np.abs(factor[0]),)
     matrices: SiteMatrices = {(0, 0): factor}
     whole = product([(matrices, (1, 1))], exact=evaluation.exact, length=evaluation.length,
-                    stochastic=evaluation.at_one)
+                    stochastic=evaluation.at_one and not evaluation.central)
     unit = {0: evaluation.one}
     return whole.contract([(unit, unit)])
 
@@ -194,13 +215,15 @@ def site_matrices(
     z = evaluation.z if counts else evaluation.one
 
     def weight(times: int, direction: int) -> Element:
-        probability = share[direction] * times
-        return tuple(c * probability for c in z)
+        return scale(z, share[direction] * times)
 
     events = site_events(
         site, weight, length=evaluation.length, at_one=evaluation.at_one,
         prepare=lambda k, row, leaving: evaluation.without_loop(k, row, leaving, counts),
     )
+    if evaluation.central:
+        kernel = count_exits(events, site.incoming, site.outgoing, evaluation.one)
+        return {key: Measure(element).full(len(positions)) for key, element in kernel.items()}
     unit = tuple(c + 0 * share[UP] for c in evaluation.one)
     return count_exits(events, site.incoming, site.outgoing, unit)
 
@@ -218,16 +241,22 @@ class GeneratingFunction:
     @cached_property
     def middle(self) -> Product:
         """The product of all K_s(z)."""
-        return self._product(True)
+        return self._product(self.evaluation, True)
 
     @cached_property
     def middle_uncounted(self) -> Product:
         """The product of all K_s(1): the law of the crossing counts alone."""
-        return self._product(False)
+        e = self.evaluation
+        if not e.central:
+            return self._product(e, False)
+        masses = self._product(replace(e, order=0), False)
+        assert masses.entries is not None
+        return replace(masses, entries={
+            key: scale(e.one, element[0]) for key, element in masses.entries.items()})
 
-    def _product(self, counts: bool) -> Product:
+    def _product(self, e: Evaluation, counts: bool) -> Product:
         """Multiply the sites' matrices, computed a stretch at a time to save memory."""
-        d, e = self.decomposition, self.evaluation
+        d = self.decomposition
         stretches = (
             replace(site, high=high, low=max(site.low, high - _STRETCH + 1))
             for site in d.sites for high in range(site.high, site.low - 1, -_STRETCH)
@@ -235,7 +264,7 @@ class GeneratingFunction:
         return product(
             ((site_matrices(e, d, site, counts), (site.incoming + 1, site.outgoing + 1))
              for site in stretches),
-            exact=e.exact, length=e.length, stochastic=e.at_one,
+            exact=e.exact, length=e.length, stochastic=e.at_one and not e.central,
         )
 
     def __call__(self, phases: Sequence[bool]) -> Element:
@@ -282,7 +311,8 @@ class GeneratingFunction:
                            for c, v in row.items()])
         if phases[d.phase]:
             return self.middle.contract(pairs)
-        if e.at_one and all(_alike(v, column[0]) for _, column in pairs for v in column.values()):
+        if e.at_one and not e.central and all(
+                _alike(v, column[0]) for _, column in pairs for v in column.values()):
             # What follows does not depend on the crossing counts: the result is a mean of
             # equal values.
             return _total([multiply(v, column[0]) for row, column in pairs for v in row.values()])

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
+from markov_lrsao.balls import checked
 from markov_lrsao.crossing import Decomposition, decompose
 from markov_lrsao.errors import (
     CrossingError,
@@ -39,13 +40,13 @@ from markov_lrsao.solvers import Field
 from markov_lrsao.undecided import Answer, answer
 
 __all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hypothesis",
-           "runtime"]
+           "moments_in_floats", "runtime"]
 
 Method = Literal["auto", "joint", "crossing"]
 
 EXACT_VARIANCE_LIMIT = 10_000
 """Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
-variance is a float, and marked as one; the expectations stay exact."""
+variance is a float with a bound of its error; the expectations stay exact."""
 _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 
@@ -193,8 +194,7 @@ def _joint(
         phase_moments(chain, begin, end, moments, field=field, progress=progress)
         for begin, end in zip([None, *ends[:-1]], ends, strict=True)
     ]
-    values = [_plain(q) for q in (total, *phases)]
-    return Answer(_quantities(values), "joint", chain.size)
+    return Answer([[Quantity.of(x) for x in q] for q in (total, *phases)], "joint", chain.size)
 
 
 def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answer:
@@ -202,24 +202,27 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     count = len(law.landscape.milestones)
     chosen: list[Sequence[bool]] = [[True] * count]
     chosen += [[k == phase for k in range(count)] for phase in range(count)]
-    exact_order = 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
-    order = moments if field == "float" else exact_order
-    function = GeneratingFunction(decomposition, Evaluation(exact=field == "exact", order=order))
-    values = [_plain(central_from_factorial(function(phases))) for phases in chosen]
-    if field == "exact" and order < moments:
-        floats = GeneratingFunction(decomposition, Evaluation(exact=False, order=moments))
-        for value, phases in zip(values, chosen, strict=True):
-            value.extend(_plain(central_from_factorial(floats(phases))[order:]))
-    return Answer(_quantities(values), "crossing", decomposition.states)
+    order = 0 if field == "float" else 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
+    values: list[list[Quantity]] = [[] for _ in chosen]
+    if order:
+        function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
+        values = [[Quantity(v) for v in central_from_factorial(function(phases))]
+                  for phases in chosen]
+    if order < moments:
+        for known, phases in zip(values, moments_in_floats(decomposition, chosen, moments),
+                                 strict=True):
+            known += phases[order:]
+    return Answer(values, "crossing", decomposition.states)
 
 
-def _quantities(values: Sequence[Sequence[fmpq | float]]) -> list[list[Quantity]]:
-    return [[Quantity(v) for v in row] for row in values]
-
-
-def _plain(values: Sequence[Any]) -> list[fmpq | float]:
-    """Turn numpy floats into Python's."""
-    return [v if isinstance(v, fmpq) else float(v) for v in values]
+def moments_in_floats(
+    decomposition: Decomposition, chosen: Sequence[Sequence[bool]], moments: int
+) -> list[list[Quantity]]:
+    """Return mean and central moments of the marked phases, each with a bound of its error."""
+    function = GeneratingFunction(
+        decomposition, Evaluation(exact=False, central=True, order=moments))
+    with checked():
+        return [[Quantity.of(x) for x in function(phases)[1:]] for phases in chosen]
 
 
 def central_from_factorial(element: Element) -> list[Any]:

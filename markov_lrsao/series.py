@@ -3,7 +3,8 @@
 Generating functions of runtimes are evaluated in one of two ways. For moments at
 z = 1 + e, where the coefficient of e^k is E[T(T-1)..(T-k+1)]/k!; for distributions at many
 complex z at once. Both are *elements*: tuples (c_0, .., c_K) of coefficients, each an
-exact rational, a float, or an array (one value per site, or per z).
+exact rational, a float, or an array (one value per site, or per z). Where floats must not
+lose the central moments, elements are measures instead (see `markov_lrsao.measures`).
 
 The systems are v_i = sum_j w_ij v_j + outputs, with w_ij = z P_ij. The factor 1 - w_ii that
 elimination divides by has the constant term 1 - P_ii, which is computed as the sum of the
@@ -16,10 +17,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from markov_lrsao.balls import Positive
 from markov_lrsao.errors import NotAbsorbingError
+from markov_lrsao.measures import Measure
 
-__all__ = ["Element", "Label", "add", "divide_by_one_minus", "inverse", "multiply", "scale",
-           "solve"]
+__all__ = ["Element", "Label", "add", "divide_by_one_minus", "inverse", "multiply", "pick",
+           "scale", "solve"]
 
 Element = tuple[Any, ...]
 """Coefficients of a truncated power series."""
@@ -28,16 +31,22 @@ Label = TypeVar("Label", bound=Hashable)
 
 def add(a: Element, b: Element) -> Element:
     """Return a + b."""
+    if isinstance(a, Measure):
+        return a.mixed(Measure(b))
     return tuple(x + y for x, y in zip(a, b, strict=True))
 
 
 def scale(a: Element, factor: Any) -> Element:
     """Return a number times a."""
+    if isinstance(a, Measure):
+        return a.scaled(factor)
     return tuple(x * factor for x in a)
 
 
 def multiply(a: Element, b: Element) -> Element:
     """Return a * b, truncated."""
+    if isinstance(a, Measure):
+        return a.followed_by(Measure(b))
     if len(a) == 1:
         return (a[0] * b[0],)
     if len(a) == 2:
@@ -45,6 +54,11 @@ def multiply(a: Element, b: Element) -> Element:
     return tuple(
         sum((a[i] * b[k - i] for i in range(1, k + 1)), a[0] * b[k]) for k in range(len(a))
     )
+
+
+def pick(a: Element, index: Any) -> Element:
+    """Return part of an element of arrays."""
+    return a.picked(index) if isinstance(a, Measure) else tuple(c[index] for c in a)
 
 
 def inverse(a: Element) -> Element:
@@ -66,10 +80,21 @@ def divide_by_one_minus(stay: Element | None, leaving: Any, length: int, at_one:
         it equals 1 - stay_0 and is used instead of that difference
     at_one : whether the elements are series about z = 1
     """
+    if isinstance(stay, Measure):
+        return stay.repeated(leaving)
+    if isinstance(leaving, Positive):
+        return Measure.certain(0, length - 1).scaled(1 / leaving)
     if at_one:
         rest = [-c for c in stay[1:]] if stay is not None else [0 * leaving] * (length - 1)
         return inverse((leaving, *rest))
     return (1 / (1 - stay[0]),) if stay is not None else (1 + 0 * leaving,)
+
+
+def _vanishes(number: Any) -> bool:
+    """Whether a number, or one of an array, is 0."""
+    if isinstance(number, Positive):
+        return number.zero
+    return bool((number == 0).any() if hasattr(number, "any") else number == 0)
 
 
 def solve(
@@ -112,7 +137,7 @@ def solve(
             stay = row.pop(i) if i in row else None
             later = local[position + 1 :]
             leaving = sum((w[0] for w in row.values()), leak[i])
-            if at_one and (leaving == 0 if not hasattr(leaving, "any") else (leaving == 0).any()):
+            if at_one and _vanishes(leaving):
                 raise NotAbsorbingError(
                     "the walk can enter a set of states that it never leaves: E[T] is infinite"
                 )

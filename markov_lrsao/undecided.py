@@ -234,7 +234,7 @@ def _count(law: StepLaw) -> int:
 
 
 def _numbers(values: Sequence[Any]) -> list[Quantity]:
-    return [Quantity(v if isinstance(v, fmpq) else float(v)) for v in values]
+    return [Quantity.of(v) for v in values]
 
 
 def _enclosed(

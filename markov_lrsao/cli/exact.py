@@ -143,7 +143,10 @@ def _cells(quantity: Quantity) -> list[str]:
     if (ends := quantity.ends) is not None:
         middle = "-" if quantity.upper is None else f"{float(quantity):.6g} (about)"
         return [middle, f"[{ends[0]}, {ends[1]}]"]
-    return [quantity.decimal, shorten(quantity.rational or "(float)")]
+    if quantity.rational is not None:
+        return [quantity.decimal, shorten(quantity.rational)]
+    return [quantity.decimal,
+            "(float)" if quantity.error is None else f"(float, within {quantity.error:.1e})"]
 
 
 def _foot(result: RuntimeResult) -> str:
