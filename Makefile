@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test test-slow check bench clean
+.PHONY: run test test-slow test-exhaustive check bench clean
 
 run: .venv/installed
 	$(BIN)/markov-lrsao exact --n 9 --ell 2
@@ -11,7 +11,10 @@ test: .venv/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: .venv/installed-test
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "slow and not exhaustive"
+
+test-exhaustive: .venv/installed-test
+	$(BIN)/python -m pytest -n 2 --dist load -m exhaustive --campaigns tests/campaigns.csv
 
 check: .venv/installed-test
 	$(BIN)/ruff check .

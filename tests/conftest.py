@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
+from campaigns import read, rows_of, write
 from hypothesis import HealthCheck, settings
 
 # Deterministic by default, so that a red test means a change of the code. Set
@@ -14,3 +17,18 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--campaigns", metavar="FILE", help="write a row per test into this table")
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    path = config.getoption("--campaigns")
+    if path:
+        reports = [report for outcome in ("passed", "failed")
+                   for report in terminalreporter.stats.get(outcome, [])]
+        table = Path(path)
+        write(table, {**read(table), **rows_of(reports, config.rootpath)})
