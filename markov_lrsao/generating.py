@@ -8,13 +8,13 @@ which numbers (exact rationals, floats, complex arrays) and to which order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from markov_lrsao.balls import Positive
 from markov_lrsao.blocks import Block, Corridor, Exit, State, Weight
@@ -53,6 +53,7 @@ class Evaluation:
     nodes : complex points z instead; then order is 0
     majorant : at the nodes, evaluate a bound of the modulus instead: every factor
         1/(1 - P_ii z) is replaced by its modulus and every other weight by its absolute value
+    lossy : evaluate E[z^T; T < infinity] where runs can get stuck, instead of refusing
     central : elements are measures: mean and central moments in floats, with bounds
     unit : z = 1 + e / unit, which keeps high derivatives within the range of floats
     """
@@ -61,6 +62,7 @@ class Evaluation:
     order: int = 1
     nodes: Any = None
     majorant: bool = False
+    lossy: bool = False
     central: bool = False
     unit: float = 1.0
 
@@ -104,6 +106,8 @@ class Evaluation:
         if not self.majorant or state not in row:
             return
         stay = row.pop(state)[0]
+        if not counts and bool((stay == 1).any()):
+            return  # never left: nothing leads out
         factor = 1 / np.abs(1 - stay * (self.nodes if counts else 1.0))
         for target, element in row.items():
             row[target] = scale(element, factor)
@@ -151,7 +155,9 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
     whole = product([(matrices, (1, 1))], exact=evaluation.exact, length=evaluation.length,
                     stochastic=evaluation.at_one and not evaluation.central)
     unit = {0: evaluation.one}
-    return whole.contract([(unit, unit)])
+    found = whole.contract([(unit, unit)])
+    assert found is not None
+    return found
 
 
 class EdgeWeights:
@@ -177,14 +183,18 @@ class EdgeWeights:
 
 
 def solve_block(
-    evaluation: Evaluation, block: Block, counts: Callable[[int], bool]
+    evaluation: Evaluation, block: Block, counts: Callable[[int], bool],
+    until: int | None = None,
 ) -> dict[int, dict[Exit, Element]]:
     """Return for each state of a block the generating function of reaching each exit.
 
     Parameters
     ----------
     counts : phase -> whether its steps weigh z
+    until : number of phases after which the walk is followed no further: then entering
+        the next phase is an exit
     """
+    end = Exit(UP, len(block.automata.law.landscape.milestones), ())
     weigh = EdgeWeights(evaluation, block.automata.law.n, block.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[Exit, Element]] = {}
@@ -195,10 +205,13 @@ def solve_block(
             element = weigh(state.position, weight, marked)
             if isinstance(target, Exit):
                 outputs[i][target] = element
+            elif until is not None and block.states[target].phase >= until:
+                outputs[i][end] = add(outputs[i][end], element) if end in outputs[i] else element
             else:
                 rows[i][target] = element
         evaluation.without_loop(i, rows[i], outputs[i], marked)
-    return solve(rows, outputs, block.order, length=evaluation.length, at_one=evaluation.at_one)
+    return solve(rows, outputs, block.order, length=evaluation.length, at_one=evaluation.at_one,
+                 lossy=evaluation.lossy)
 
 
 def site_matrices(
@@ -218,7 +231,7 @@ def site_matrices(
         return scale(z, share[direction] * times)
 
     events = site_events(
-        site, weight, length=evaluation.length, at_one=evaluation.at_one,
+        site, weight, length=evaluation.length, at_one=evaluation.at_one, lossy=evaluation.lossy,
         prepare=lambda k, row, leaving: evaluation.without_loop(k, row, leaving, counts),
     )
     if evaluation.central:
@@ -228,15 +241,25 @@ def site_matrices(
     return count_exits(events, site.incoming, site.outgoing, unit)
 
 
+class _NoWayUpError(Exception):
+    """A site is never left upwards for good."""
+
+
 @dataclass(frozen=True, eq=False)
 class GeneratingFunction:
     """E[z^T] of a decomposition, for any choice of the phases whose steps count.
 
     The product over the sites is computed once and kept.
+
+    Attributes
+    ----------
+    until : number of phases after which a run is followed no further, so that getting stuck
+        later does no harm; at least those before the cut
     """
 
     decomposition: Decomposition
     evaluation: Evaluation
+    until: int | None = None
 
     @cached_property
     def middle(self) -> Product:
@@ -261,11 +284,18 @@ class GeneratingFunction:
             replace(site, high=high, low=max(site.low, high - _STRETCH + 1))
             for site in d.sites for high in range(site.high, site.low - 1, -_STRETCH)
         )
-        return product(
-            ((site_matrices(e, d, site, counts), (site.incoming + 1, site.outgoing + 1))
-             for site in stretches),
-            exact=e.exact, length=e.length, stochastic=e.at_one and not e.central,
-        )
+        def factors() -> Iterator[tuple[SiteMatrices, tuple[int, int]]]:
+            for site in stretches:
+                matrices = site_matrices(e, d, site, counts)
+                if not matrices:
+                    raise _NoWayUpError
+                yield matrices, (site.incoming + 1, site.outgoing + 1)
+
+        try:
+            return product(factors(), exact=e.exact, length=e.length,
+                           stochastic=e.at_one and not e.central and not e.lossy)
+        except _NoWayUpError:
+            return Product({}, None, fmpz(1))
 
     def __call__(self, phases: Sequence[bool]) -> Element:
         """Return E[z^T], T the number of steps in the marked phases."""
@@ -294,29 +324,29 @@ class GeneratingFunction:
 
         bottom = solve_block(e, d.bottom, counts)
         if d.top_region is None:
-            return _total([multiply(v, ends[exit_, 0])
-                           for exit_, v in bottom[d.bottom.start[0]].items()])
+            return self._sum([multiply(v, ends[exit_, 0])
+                              for exit_, v in bottom[d.bottom.start[0]].items()])
         top = top_vector(e, d, phases[d.phase])
         columns = _bottom_columns(d, bottom)
         pairs: list[tuple[Vector, Vector]] = []
         for mark in dict.fromkeys(m for m, _ in top):
             row = {c: v for (m, c), v in top.items() if m == mark}
             column = {
-                c: _total([multiply(v, ends[exit_, mark]) for exit_, v in exits.items()])
+                c: self._sum([multiply(v, ends[exit_, mark]) for exit_, v in exits.items()])
                 for c, exits in enumerate(columns)
             }
             pairs.append((row, column))
         if not d.sites:
-            return _total([multiply(v, column[c]) for row, column in pairs
-                           for c, v in row.items()])
+            return self._sum([multiply(v, column[c]) for row, column in pairs
+                              for c, v in row.items()])
         if phases[d.phase]:
-            return self.middle.contract(pairs)
-        if e.at_one and not e.central and all(
+            return self.middle.contract(pairs) or self._sum([])
+        if e.at_one and not e.central and not e.lossy and all(
                 _alike(v, column[0]) for _, column in pairs for v in column.values()):
             # What follows does not depend on the crossing counts: the result is a mean of
             # equal values.
             return _total([multiply(v, column[0]) for row, column in pairs for v in row.values()])
-        return self.middle_uncounted.contract(pairs)
+        return self.middle_uncounted.contract(pairs) or self._sum([])
 
     def _after_cut(self, phases: Sequence[bool]) -> dict[tuple[Exit, int], Element]:
         """Return the generating function of what follows the cut, per (bottom exit, mark)."""
@@ -325,8 +355,17 @@ class GeneratingFunction:
         marks = exit_marks(d.top_region)
         if d.tail is None:
             return {(x, m): e.one for x in exits for m in marks}
-        tail = solve_block(e, d.tail, lambda phase: phases[phase])
-        return {key: _total(list(tail[i].values())) for key, i in d.tail_start.items()}
+        tail = solve_block(e, d.tail, lambda phase: phases[phase], self.until)
+        result: dict[tuple[Exit, int], Element] = {}
+        for key, i in d.tail_start.items():
+            over = self.until is not None and d.tail.states[i].phase >= self.until
+            result[key] = e.one if over else self._sum(
+                [v for exit_, v in tail[i].items() if exit_.direction == UP])
+        return result
+
+    def _sum(self, elements: Sequence[Element]) -> Element:
+        """Add up; nothing at all is worth 0: there a run never ends."""
+        return _total(elements) if elements else scale(self.evaluation.one, 0)
 
 
 def _alike(a: Element, b: Element) -> bool:

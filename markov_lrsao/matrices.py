@@ -39,8 +39,8 @@ class Product:
     numerators: list[fmpz_mat] | None
     denominator: fmpz
 
-    def contract(self, pairs: Sequence[tuple[Vector, Vector]]) -> Element:
-        """Return the sum of row * product * column over the pairs.
+    def contract(self, pairs: Sequence[tuple[Vector, Vector]]) -> Element | None:
+        """Return the sum of row * product * column over the pairs; None: of nothing.
 
         Exact results are accumulated as integers and reduced once.
         """
@@ -51,7 +51,6 @@ class Product:
                     if i in row and j in column:
                         term = multiply(multiply(row[i], entry), column[j])
                         total = term if total is None else add(total, term)
-            assert total is not None
             return total
         assert self.numerators is not None
         length = len(self.numerators)

@@ -19,7 +19,7 @@ from markov_lrsao.errors import VerificationError
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.rationals import decimal_text, harmonic_difference, rational_text, to_float
 
-__all__ = ["Quantity", "RuntimeResult", "Trap"]
+__all__ = ["Quantity", "RuntimeResult", "Trap", "known_digits"]
 
 _EXACT_HARMONIC_LIMIT = 20_000
 
@@ -89,7 +89,7 @@ class Quantity:
         """Twenty significant digits of an exact value, of a float those that are known."""
         if isinstance(self.value, fmpq):
             return decimal_text(self.value)
-        return f"{float(self):.{_known_digits(float(self), self.error)}g}"
+        return f"{float(self):.{known_digits(float(self), self.error)}g}"
 
     @property
     def ends(self) -> tuple[str, str] | None:
@@ -116,12 +116,12 @@ class Quantity:
         return data if self.error is None else data | {"error": f"{self.error:.2e}"}
 
 
-def _known_digits(value: float, error: float | None) -> int:
+def known_digits(value: float, error: float | None) -> int:
     """Return how many significant digits of a float its error leaves.
 
     The text is then within one unit of its last digit of the truth.
 
-    >>> [_known_digits(1234.5678, error) for error in (0.0, 1e-3, 0.4, 90.0, 1e5)]
+    >>> [known_digits(1234.5678, error) for error in (0.0, 1e-3, 0.4, 90.0, 1e5)]
     [17, 6, 4, 1, 1]
     """
     if error is None or error == 0 or value == 0 or not isfinite(value):

@@ -97,6 +97,25 @@ def _vanishes(number: Any) -> bool:
     return bool((number == 0).any() if hasattr(number, "any") else number == 0)
 
 
+def _leading_out(
+    rows: Mapping[int, Mapping[int, Element]], outputs: Mapping[int, Mapping[Label, Element]]
+) -> set[int]:
+    """Return the rows from which an output can be reached."""
+    before: dict[int, list[int]] = {}
+    for i, row in rows.items():
+        for j, w in row.items():
+            if not _vanishes(w[0]):
+                before.setdefault(j, []).append(i)
+    stack = [i for i, out in outputs.items() if not all(_vanishes(w[0]) for w in out.values())]
+    found = set(stack)
+    while stack:
+        for i in before.get(stack.pop(), ()):
+            if i not in found:
+                found.add(i)
+                stack.append(i)
+    return found
+
+
 def solve(
     rows: Mapping[int, Mapping[int, Element]],
     outputs: Mapping[int, Mapping[Label, Element]],
@@ -104,6 +123,7 @@ def solve(
     *,
     length: int,
     at_one: bool,
+    lossy: bool = False,
 ) -> dict[int, dict[Label, Element]]:
     """Solve v_i = sum_j rows[i][j] v_j + outputs[i], each v_i a mapping label -> element.
 
@@ -112,10 +132,20 @@ def solve(
     rows, outputs : all weights of a row (at z = 1) are the probabilities of one state
     components : strongly connected components of `rows`, successors first
     length : number of coefficients of the elements
+    lossy : allow rows from which no output can be reached; what enters them is lost
+
+    Raises
+    ------
+    NotAbsorbingError
+        Some rows lead to no output, and `lossy` does not allow that.
     """
     values: dict[int, dict[Label, Element]] = {}
+    leading = _leading_out(rows, outputs) if lossy else None
     for members in components:
         local = list(members)
+        if leading is not None and local[0] not in leading:
+            values.update((i, {}) for i in local)
+            continue
         inside = set(local)
         weights: dict[int, dict[int, Element]] = {
             i: {j: w for j, w in rows[i].items() if j in inside} for i in local}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -41,7 +41,7 @@ def curve(
     chosen = points(ell, _sizes(n), field="exact" if exact else "float",
                     workers=workers or os.cpu_count() or 1, progress=terminal_progress)
     if as_json:
-        print(json.dumps([
+        print(json_text([
             p.result.to_dict() for p in chosen
         ]))
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from markov_lrsao.cli.options import (
     ROption,
     instance,
 )
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from markov_lrsao.results import Quantity, RuntimeResult
@@ -99,7 +99,7 @@ def exact(
     else:
         data, text = result.to_dict(), _text(result)
     if as_json:
-        print(json.dumps(data))
+        print(json_text(data))
     else:
         show(text)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from math import isinf, log
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from markov_lrsao.cli.options import AlphaOption, EllOption, GammaOption, JsonOption
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from markov_lrsao.landscape import Landscape
@@ -98,7 +98,7 @@ def relax(
             parameters = Parameters.paper(size, alpha, gamma)
             lines.append(_line(landscape, parameters, text, bound, engine_n, runs, seed))
     if as_json:
-        print(json.dumps([line.to_dict() for line in lines]))
+        print(json_text([line.to_dict() for line in lines]))
         return
     _show(lines, gap, runs, seed)
 
