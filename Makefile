@@ -1,38 +1,45 @@
 # Everything happens in .venv; the system's Python is not touched.
 PYTHON ?= python3
 BIN := .venv/bin
+# What was installed is noted under the version that did it: a .venv that another Python left, or
+# one whose making failed, is made anew.
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+MADE := .venv/made-with-python-$(VERSION)
 
 .PHONY: run test test-slow test-exhaustive check bench clean
 
-run: .venv/installed
+run: $(MADE)/installed
 	$(BIN)/markov-lrsao exact --n 9 --ell 2
 
-test: .venv/installed-test
+test: $(MADE)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-slow: .venv/installed-test
+test-slow: $(MADE)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "slow and not exhaustive"
 
-test-exhaustive: .venv/installed-test
+test-exhaustive: $(MADE)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist load -m exhaustive --campaigns tests/campaigns.csv
 
-check: .venv/installed-test
+check: $(MADE)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: .venv/installed-test
+bench: $(MADE)/installed-test
 	$(BIN)/python -m benchmarks
 
-.venv/bin/python:
+$(MADE)/venv:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is $(VERSION): make PYTHON=python3.11")'
+	rm -rf .venv
 	$(PYTHON) -m venv .venv
-
-.venv/installed: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	mkdir -p $(MADE)
+	touch $@
+
+$(MADE)/installed: pyproject.toml | $(MADE)/venv
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-.venv/installed-test: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --upgrade pip
+$(MADE)/installed-test: pyproject.toml | $(MADE)/venv
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@
 

@@ -51,13 +51,14 @@ class _Terminal:
             return
         self._shown, self._visible = now, True
         elapsed = now - self._begun
-        if self._total:
+        if self._total and self._done:
             share = min(1.0, self._done / self._total)
             filled = int(24 * share)
             left = elapsed * (1 - share) / max(share, 1e-9)
             text = f"[{'#' * filled}{'.' * (24 - filled)}] {share:4.0%}, {left:,.0f} s left"
         else:
-            text = f"{self._done:,} in {elapsed:,.0f} s"
+            of = f" of {self._total:,}" if self._total else ""
+            text = f"{self._done:,}{of} in {elapsed:,.0f} s"
         sys.stderr.write(f"\r\x1b[K{self._title}: {text}")
         sys.stderr.flush()
 

@@ -18,9 +18,6 @@ number, a row by that of its first entry.
 Rounding: u = 2^-53 bounds the relative error of one float operation and of every coefficient
 (each is the float nearest to its rational, checked to lie in a range where nothing underflows).
 The bounds below add these up with room to spare; `_FLOOR` covers what underflow can do.
-
-Numba's cache looks at the file of the outermost function only: after a change here (or in
-`_philox`, `_updates`, `_monitors`), touch `_kernels.py` as well.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
@@ -28,8 +25,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
+
+from markov_lrsao.compiled import compiled
 
 __all__ = ["EQUAL", "ERROR", "FIELDS", "GREATER", "LESS", "NONE", "SCALE", "TAG", "UNKNOWN",
            "VALUE", "argmax", "combine", "compare", "decay", "row_max", "safe_rejections"]
@@ -48,14 +46,14 @@ _SMALL, _LARGE = 2.0**-256, 2.0**256
 _TINY = 2.0**-250  # above |x| / 2^(512 s) of any entry x whose scale is below s
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def compare(q, i, j):
     """Compare the entries at i and j: LESS, EQUAL, GREATER, or UNKNOWN."""
     return _order(q[i], q[i + ERROR], q[i + SCALE], q[i + TAG],
                   q[j], q[j + ERROR], q[j + SCALE], q[j + TAG])
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def _order(vi, ei, si, ti, vj, ej, sj, tj):
     """Compare (value, error, scale, tag) with another."""
     if ti > NONE and tj > NONE:
@@ -86,7 +84,7 @@ def _order(vi, ei, si, ti, vj, ej, sj, tj):
     return UNKNOWN
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def argmax(q, row, actions):
     """Return (mask of the largest entries, one of them, whether the mask is certain).
 
@@ -107,7 +105,7 @@ def argmax(q, row, actions):
     return mask, best, certain
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def _candidates(q, row, actions):
     """Return what `argmax` returns where some comparison is unknown."""
     mask, best = 0, -1
@@ -128,7 +126,7 @@ def _candidates(q, row, actions):
     return mask, best, all_equal
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def row_max(q, row, actions, mask, best, certain):
     """Return the largest entry of a row as (value, error, scale, tag), given its `argmax`.
 
@@ -142,7 +140,7 @@ def row_max(q, row, actions, mask, best, certain):
     return v, e, s, t
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def _hull(q, row, actions, mask):
     """Enclose the largest of several entries, at the largest of their scales."""
     s = -math.inf
@@ -163,7 +161,7 @@ def _hull(q, row, actions, mask):
     return _normal(middle, wide, s)
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def _normal(v, e, s):
     """Move an entry whose sign is certain to the scale where 2^-256 <= |v| < 2^256.
 
@@ -184,7 +182,7 @@ def _normal(v, e, s):
     return v, e, s
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def combine(keep, v, e, s, gain, boot, mv, me, ms):
     """Return keep * x + gain + boot * y, where x = (v, e, s) and y = (mv, me, ms)."""
     top = 0.0
@@ -207,7 +205,7 @@ def combine(keep, v, e, s, gain, boot, mv, me, ms):
     return _normal(total, error, top)
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def decay(v, e, s, count, lam_mantissa, lam_exponent):
     """Return lam^count * x, digit by digit of count in base 64.
 
@@ -235,7 +233,7 @@ def decay(v, e, s, count, lam_mantissa, lam_exponent):
     return _normal(v * power, e * power, s - steps)
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def safe_rejections(q, row, actions, best, log_lam):
     """Return how often `best` may be rejected while it surely stays the only largest entry.
 

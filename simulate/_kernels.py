@@ -22,18 +22,19 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from markov_lrsao.compiled import compiled
 from simulate._entries import ERROR, FIELDS, NONE, SCALE, TAG, argmax, decay, safe_rejections
 from simulate._monitors import broken_rule, count_positive, note_rejections
 from simulate._philox import WORDS, below, raw, start, unit
+from simulate._stop import asked
 from simulate._updates import argmax_float, learn, nth, reject_float, share_tag
 
-__all__ = ["CENSORED", "DONE", "FACTS", "STUCK", "TRACE", "UNDECIDED", "UNLIMITED", "WORDS",
-           "play", "play_block", "stream_words"]
+__all__ = ["CENSORED", "DONE", "FACTS", "STOPPED", "STUCK", "TRACE", "UNDECIDED", "UNLIMITED",
+           "WORDS", "play", "play_block", "stream_words"]
 
-DONE, CENSORED, STUCK, UNDECIDED = 0, 1, 2, 3
+DONE, CENSORED, STUCK, UNDECIDED, STOPPED = 0, 1, 2, 3, 4
 UNLIMITED = 1 << 50
 TRACE = 6
 """Columns of a trace: time, position, mask of largest entries, rejections, action, direction.
@@ -47,7 +48,7 @@ FACTS = 7
 _HUGE = 4.0e18
 
 
-@numba.njit(cache=True)
+@compiled()
 def stream_words(key0, key1, run, purpose, count):
     """Return the first words of a stream, for tests against NumPy's Philox."""
     stream = np.zeros(WORDS, dtype=np.uint64)
@@ -58,9 +59,9 @@ def stream_words(key0, key1, run, purpose, count):
     return words
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(nogil=True, _nrt=False)
 def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions, q, streams,
-         hits, facts, watch, monitors, rules, trace):
+         hits, facts, watch, monitors, rules, trace, stop):
     """Play one run.
 
     Parameters
@@ -69,10 +70,12 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
     streams : two rows of WORDS words, scratch
     hits : out, time at which each milestone was first reached since the last restart, or -1
     facts : out, (status, steps, undecided choices, restarts, lines of trace if there is one, and
-        where the run stopped undecided: mask of candidates, position)
+        where the run stopped undecided or is stuck: mask of candidates, position); a run that
+        is STUCK can surely never end, one that is CENSORED perhaps
     watch : whether to fill `monitors` = (visits, uses, most, violation, mine) and look at `rules`;
         most[row] and mine[position] are of this run, the others are added to
     trace : out, as many lines as it has room for; see TRACE
+    stop : a flag that another thread may set; the run then ends STOPPED, with nothing to use
     """
     # Arrays taken out of a tuple are reference-counted, too dear inside the loop.
     row_of, accepted, gain, weight = law.row, law.accepted, law.gain, law.weight
@@ -94,7 +97,7 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
     hits[:] = -1
     t, p, phase, undecided, restarts, lines, begun = 0, 0, 0, 0, 0, 0, 0
     open_line, last_p, last_mask, last_end = False, 0, 0, 0
-    mask, best, certain, known = 0, 0, True, False
+    mask, best, certain, known, endless = 0, 0, True, False, False
     if watch:
         visits[0] += 1
         most[:] = 0
@@ -105,7 +108,10 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
             status = DONE
             break
         if t >= limit:
-            status = CENSORED
+            status = STUCK if endless else CENSORED
+            break
+        if asked(stop) != 0:
+            status = STOPPED
             break
         if restart > 0 and t - begun >= restart:
             q[:] = 0.0
@@ -172,9 +178,12 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
                 rejections = int(min(math.log(unit(stream)) * tail, _HUGE))
             if rejections >= horizon:
                 cut, rejections = True, horizon
+            # Nothing is accepted any more, and no rejection changes which entries are largest.
+            endless = total == 0 and restart == 0 and at_zero
             if rejections > 0 and not at_zero:
                 if exact:
                     safe = safe_rejections(q, row, actions, best, log_lam)
+                    endless = total == 0 and restart == 0 and safe < 0
                     if 0 <= safe < rejections:
                         cut, rejections = True, safe
                     q[i], q[i + ERROR], q[i + SCALE] = decay(
@@ -185,12 +194,14 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
                         q, row, actions, best, rejections, complement, rate, discount)
                     if made < rejections:
                         cut, rejections = True, made
+            if endless:
+                facts[5], facts[6] = mask, p
             if cut and t + rejections >= UNLIMITED:
                 status = STUCK
                 break
             if watch and rejections > 0:
                 note_rejections(
-                    uses, weight, n, actions, aside, phase, p, mask, size, best, rejections)
+                    uses, weight, n, actions, aside, phase, p, mask, size, best, rejections, stop)
             t += rejections
             if cut:
                 action = -1
@@ -262,9 +273,9 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
     return status
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def play_block(law, numbers, event, exact, key0, key1, first, limit, restart, decisions, places,
-               hits, facts, watch, visits, uses, positives, violation, rules):
+               hits, facts, watch, visits, uses, positives, violation, rules, stop):
     """Play runs first, first + 1, ... and fill one row of `hits` and `facts` each.
 
     Run first + i may use ``decisions[places[i] : places[i + 1]]``.
@@ -281,7 +292,9 @@ def play_block(law, numbers, event, exact, key0, key1, first, limit, restart, de
     for i in range(len(hits)):
         decided = decisions[places[i] : places[i + 1]]
         status = play(law, numbers, event, exact, key0, key1, first + i, limit, restart, decided,
-                      q, streams, hits[i], facts[i], watch, monitors, rules, trace)
+                      q, streams, hits[i], facts[i], watch, monitors, rules, trace, stop)
+        if status == STOPPED:
+            break
         if watch and status != UNDECIDED:
             for row in range(law.rows):
                 positives[row, most[row]] += 1

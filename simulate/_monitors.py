@@ -3,17 +3,18 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 from __future__ import annotations
 
-import numba
-
+from markov_lrsao.compiled import compiled
 from simulate._entries import ERROR, FIELDS, SCALE
 from simulate._philox import below
+from simulate._stop import asked
 
 __all__ = ["broken_rule", "count_positive", "note_rejections"]
 
 _LEAST_FLOAT = 5e-324
+_PATIENCE = 1 << 16  # draws between two looks at the flag
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def count_positive(q, row, actions):
     """Count the entries of a row that are certainly positive."""
     count = 0
@@ -24,7 +25,7 @@ def count_positive(q, row, actions):
     return count
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def broken_rule(q, row, actions, a, positive, to, mine, rules):
     """Return the number of the rule that a step has surely broken, or -1; see `rules`."""
     i = row + FIELDS * a
@@ -43,8 +44,8 @@ def broken_rule(q, row, actions, a, positive, to, mine, rules):
     return -1
 
 
-@numba.njit(cache=True, _nrt=False)
-def note_rejections(uses, weight, n, actions, stream, phase, p, mask, size, best, count):
+@compiled(_nrt=False)
+def note_rejections(uses, weight, n, actions, stream, phase, p, mask, size, best, count, stop):
     """Count which of the tied actions were rejected; drawn from the monitors' own stream."""
     if size == 1:
         uses[phase, p, best] += count
@@ -53,7 +54,9 @@ def note_rejections(uses, weight, n, actions, stream, phase, p, mask, size, best
     for a in range(actions):
         if mask >> a & 1:
             total += n - weight[p, a]
-    for _ in range(count):
+    for k in range(count):
+        if k % _PATIENCE == 0 and asked(stop) != 0:
+            break
         x = below(stream, total)
         for a in range(actions):
             if mask >> a & 1:

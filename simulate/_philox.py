@@ -8,11 +8,12 @@ so that streams of different runs and purposes never overlap however long they a
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 from __future__ import annotations
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+
+from markov_lrsao.compiled import compiled
 
 __all__ = ["below", "raw", "start", "unit"]
 
@@ -40,7 +41,7 @@ def _high(typing_context, a, b):
     return types.uint64(types.uint64, types.uint64), generate
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def start(stream, key0, key1, run, purpose):
     """Set a stream to the beginning of run `run`."""
     stream[_KEY] = key0
@@ -52,7 +53,7 @@ def start(stream, key0, key1, run, purpose):
     stream[_USED] = np.uint64(4)
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def _refill(stream):
     """Compute the next block of four words."""
     stream[_COUNTER] += _ONE
@@ -74,7 +75,7 @@ def _refill(stream):
     stream[_USED] = _ZERO
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def raw(stream):
     """Return the next 64 random bits."""
     if stream[_USED] == np.uint64(4):
@@ -84,13 +85,13 @@ def raw(stream):
     return stream[_BLOCK + np.int64(used)]
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def unit(stream):
     """Return a multiple of 2^-53 in (0, 1], uniformly."""
     return ((raw(stream) >> _11) + _ONE) * 1.1102230246251565e-16
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def below(stream, bound):
     """Return an integer in 0 .. bound - 1, exactly uniformly (multiply, reject the excess)."""
     size = np.uint64(bound)

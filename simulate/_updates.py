@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 
-import numba
-
+from markov_lrsao.compiled import compiled
 from simulate._entries import ERROR, FIELDS, NONE, SCALE, TAG, UNIT, combine, row_max
 
 __all__ = ["argmax_float", "learn", "nth", "reject_float", "share_tag"]
 
+_LONGEST = 1 << 24
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+
+@compiled(forceinline=True, _nrt=False)
 def argmax_float(q, row, actions):
     """Return (mask of the largest entries, one of them)."""
     best, mask = 0, 1
@@ -28,16 +29,19 @@ def argmax_float(q, row, actions):
     return mask, best
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def reject_float(q, row, actions, a, count, complement, rate, discount):
-    """Reject `a` up to `count` times, while it is the only maximum; return how often."""
+    """Reject `a` up to `count` times, while it is the only maximum; return how often.
+
+    A very long decay is cut, so that kernels look at their flag in between.
+    """
     value = q[row + FIELDS * a]
     second = -math.inf
     for b in range(actions):
         if b != a:
             second = max(second, q[row + FIELDS * b])
     for k in range(count):
-        if value <= second:
+        if value <= second or k == _LONGEST:
             q[row + FIELDS * a] = value
             return k
         shrunk = complement * value + rate * (0.0 + discount * value)
@@ -48,7 +52,7 @@ def reject_float(q, row, actions, a, count, complement, rate, discount):
     return count
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def learn(q, actions, row, target, mask, best, certain, a, g, coefficients, gains, core, lowest,
            successor, tag_value):
     """Apply one proposal's update in the true semantics; `a` is a largest entry of its row.
@@ -80,7 +84,7 @@ def learn(q, actions, row, target, mask, best, certain, a, g, coefficients, gain
     q[i], q[i + ERROR], q[i + SCALE], q[i + TAG] = v, e, s, t
 
 
-@numba.njit(cache=True, _nrt=False)
+@compiled(_nrt=False)
 def share_tag(q, row, actions, mask):
     """Entries that were decided to be equal get the tag that one of them has."""
     for a in range(actions):
@@ -91,7 +95,7 @@ def share_tag(q, row, actions, mask):
                         q[row + FIELDS * b + k] = q[row + FIELDS * a + k]
 
 
-@numba.njit(cache=True, forceinline=True, _nrt=False)
+@compiled(forceinline=True, _nrt=False)
 def nth(mask, index):
     """Return the position of the index-th set bit."""
     a = 0

@@ -1,63 +1,96 @@
 """Exact results against simulated ones, with one error level for the whole family of tests.
 
-Per cell (n, l) the simulated means of T and of its phases are compared with the exact
-expectations by z = (mean - E[T]) / sqrt(Var[T] / runs), with the exact variance, and where the
-exact distribution is asked for, the whole law of T by Pearson's chi-square on bins of nearly
-equal exact probability. With m tests in all, each is made at the level `level` / m (Bonferroni),
-so if everything is right, the probability that any test of the family fails is at most `level`,
-whether the tests depend on each other or not.
+Three legs that share as little as possible: the exact engine, the compiled kernels (both read the
+law table), and the paper's algorithm on bit strings (which does not). Per cell, that is an instance
+(n, l) at one point of (H):
+
+- the simulated means and variances of T and of its phases against the exact ones;
+- where asked for, the whole law of T against the exact distribution;
+- all runs end within a step limit that the exact moments make all but impossible to reach;
+- the step kernel's choices against those on bit strings, on the same random numbers.
+
+`comparisons` has the tests. With m of them in all, each is made at the level `level` / m
+(Bonferroni), so if everything is right, the probability that any test of the family fails is at
+most `level`, whether the tests depend on each other or not (up to the errors of the approximations
+that `comparisons` states). A run that does not end, or an engine that finds no finite mean, is a
+failure like the others.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
-import numpy as np
+from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.errors import (
+    NotAbsorbingError,
+    ParameterError,
+    SolverError,
+    UndecidedComparisonError,
+    VerificationError,
+)
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import StepLaw
-from markov_lrsao.parameters import Parameters
+from markov_lrsao.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.results import RuntimeResult
-from markov_lrsao.runtime import runtime
-from simulate.runner import simulate
-from simulate.samples import Arithmetic, Kernel, Samples
+from markov_lrsao.runtime import check_hypothesis, runtime
+from simulate.comparisons import (
+    Comparison,
+    all_end,
+    bit_strings,
+    goodness_of_fit,
+    moments,
+    step_limit,
+)
+from simulate.runner import check_runs, simulate
+from simulate.samples import Arithmetic, Kernel
+from simulate.streams import stream_key
 
-__all__ = ["Agreement", "Cell", "Comparison", "cross_validate", "goodness_of_fit", "grid"]
+__all__ = ["POINTS", "Agreement", "Cell", "Comparison", "cross_validate", "goodness_of_fit", "grid",
+           "point"]
 
-_MOST_BINS = 40
-_LEAST_EXPECTED = 20.0
 _LARGEST_RATIONAL = 100  # beyond it the engine's float solution is far closer than any simulation
 
+_GIVEN = "given"
+POINTS = ("paper", "flat", "eager")
+"""Points of (H): the paper's; a small alpha with a tiny gamma and a high r, where rows meet other
+patterns; and alpha near 1 with a large gamma, where the bootstrap decides choices that it leaves
+alone elsewhere."""
 
-@dataclass(frozen=True)
-class Comparison:
-    """One test: which quantity, its statistic (z, or chi-square) and its p-value.
 
-    `exact` and `simulated` are the two means; a test of the whole law has none.
+def point(name: str, n: int, ell: int) -> Parameters:
+    """Return hyper-parameters inside (H).
+
+    >>> point("eager", 9, 2)
+    Parameters(alpha=59/60, gamma=1/5, r=1449/295)
     """
-
-    quantity: str
-    test: str
-    exact: float | None
-    simulated: float | None
-    statistic: float
-    p_value: float
+    if name == "paper":
+        return Parameters.paper(n)
+    landscape = Landscape.jump(n, ell)
+    root = isqrt(landscape.largest_gain) + 1  # (H) is satisfiable if gamma < 1 / root, nearly
+    alpha, gamma, share = {
+        "flat": (fmpq(1, 3), fmpq(1, 5 * n * n), fmpq(9, 10)),
+        "eager": (1 - fmpq(1, 20 * root), fmpq(3, 5 * root), fmpq(19, 20)),
+    }[name]
+    interval = hypothesis_h(landscape, Parameters(alpha, gamma, fmpq(0)))
+    return Parameters(alpha, gamma, interval.lower + share * (interval.upper - interval.lower))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One (n, l): how it was simulated and what came out."""
+    """One (n, l) at one point of (H): how it was simulated and what came out."""
 
     n: int
     ell: int
+    point: str
     runs: int
     seed: int
+    limit: int | None
     method: str
     decisions: int
     comparisons: tuple[Comparison, ...]
@@ -110,10 +143,12 @@ class Agreement:
         return {
             "agrees": self.agrees, "family_wise_level": self.level, "tests": self.tests,
             "p_threshold": self.threshold, "z_threshold": self.largest_z,
-            "failures": [{"n": cell.n, "ell": cell.ell, "quantity": c.quantity,
-                          "p_value": c.p_value} for cell, c in self.failures],
+            "failures": [{"n": cell.n, "ell": cell.ell, "point": cell.point,
+                          "quantity": c.quantity, "p_value": c.p_value}
+                         for cell, c in self.failures],
             "cells": [
-                {"n": cell.n, "ell": cell.ell, "runs": cell.runs, "seed": cell.seed,
+                {"n": cell.n, "ell": cell.ell, "point": cell.point, "runs": cell.runs,
+                 "seed": cell.seed, "limit": cell.limit,
                  "exact_method": cell.method, "exact_decisions": cell.decisions,
                  "tests": [vars(c) for c in cell.comparisons]}
                 for cell in self.cells
@@ -137,8 +172,15 @@ def grid(n_max: int, n_min: int = 9) -> list[tuple[int, int]]:
     return cells
 
 
-def _paper(n: int) -> Algorithm:
-    return Algorithm.lrsao(Parameters.paper(n))
+Algorithms = Callable[[int, int], Algorithm]
+"""(n, l) -> algorithm."""
+
+
+def _standard(names: Sequence[str]) -> dict[str, Algorithms]:
+    def at(name: str) -> Algorithms:
+        return lambda n, ell: Algorithm.lrsao(point(name, n, ell))
+
+    return {name: at(name) for name in names}
 
 
 def cross_validate(
@@ -148,7 +190,8 @@ def cross_validate(
     seed: int = 1,
     level: float = 0.001,
     distributions: bool = True,
-    algorithm: Callable[[int], Algorithm] = _paper,
+    points: Sequence[str] = POINTS,
+    algorithm: Callable[[int], Algorithm] | None = None,
     kernel: Kernel = "event",
     arithmetic: Arithmetic = "exact",
     threads: int | None = None,
@@ -159,88 +202,93 @@ def cross_validate(
     Parameters
     ----------
     runs : per cell, or a function of (n, l)
-    seed : every cell has its own streams, keyed by the seed and (n, l)
+    seed : every cell has its own streams, keyed by the seed, (n, l) and the point
     level : probability that any test of the family fails although all is right
-    distributions : also compare the laws of T, not just the means
-    algorithm : n -> algorithm
+    distributions : also compare the laws of T, not just moments
+    points : names of points of (H), see `POINTS`
+    algorithm : n -> algorithm; one point of the caller's instead
     """
     if not cells:
         raise ParameterError("there is no cell to compare: the smallest instance is n = 9, ell = 2")
     if not 0 < level < 1:
         raise ParameterError(f"level = {level} is out of range: 0 < level < 1 is needed")
+    stream_key(seed)
+    algorithms = _standard(points) if algorithm is None else {
+        _GIVEN: lambda n, ell: algorithm(n)}
     done = []
-    with progress("cross-validating", total=len(cells)) as bar:
+    with progress("cross-validating", total=len(cells) * len(algorithms)) as bar:
         for n, ell in cells:
-            landscape, rules = Landscape.jump(n, ell), algorithm(n)
-            samples = simulate(
-                StepLaw.of(landscape, rules), runs=runs if isinstance(runs, int) else runs(n, ell),
-                seed=seed, kernel=kernel, arithmetic=arithmetic, threads=threads, path=(n, ell))
-            exact = runtime(landscape, rules, field="exact" if n <= _LARGEST_RATIONAL else "float")
-            tests = _means(exact, samples)
-            if distributions:
-                tests.append(goodness_of_fit(landscape, rules, samples))
-            method = exact.method if exact.exact else f"{exact.method}, float"
-            done.append(Cell(n, ell, samples.runs, seed, method, int(samples.decisions.sum()),
-                             tuple(tests)))
-            bar.advance()
+            count = runs if isinstance(runs, int) else runs(n, ell)
+            check_runs(count)
+            for number, (name, build) in enumerate(algorithms.items()):
+                play = _Play(count, seed, (n, ell, number), kernel, arithmetic, threads)
+                done.append(_compare(
+                    Landscape.jump(n, ell), build(n, ell), name, play, level, distributions))
+                bar.advance()
     return Agreement(level=level, cells=tuple(done))
 
 
-def _means(exact: RuntimeResult, samples: Samples) -> list[Comparison]:
-    """Compare the means of T and its phases."""
-    from scipy.stats import norm
+@dataclass(frozen=True)
+class _Play:
+    """How a cell is simulated."""
 
-    columns = [("T", exact.total, exact.variance, samples.times)]
-    if len(exact.phases) > 1:
-        columns += [
-            (f"T{k + 1}", mean, variance, samples.phase_times[:, k])
-            for k, (mean, variance) in enumerate(
-                zip(exact.phases, exact.phase_variances, strict=True))
-        ]
-    tests = []
-    for name, mean, variance, values in columns:
-        simulated = float(values.mean())
-        z = (simulated - float(mean)) / math.sqrt(float(variance) / len(values))
-        tests.append(Comparison(name, "z", float(mean), simulated, z, float(2 * norm.sf(abs(z)))))
-    return tests
+    runs: int
+    seed: int
+    path: tuple[int, ...]
+    kernel: Kernel
+    arithmetic: Arithmetic
+    threads: int | None
 
 
-def goodness_of_fit(landscape: Landscape, algorithm: Algorithm, samples: Samples) -> Comparison:
-    """Compare the law of T by chi-square on bins of nearly equal exact probability."""
-    from scipy.stats import chi2
+def _compare(
+    landscape: Landscape, algorithm: Algorithm, name: str, play: _Play, level: float,
+    distributions: bool,
+) -> Cell:
+    """Make all tests of one cell, until one of them makes the others pointless.
 
-    from markov_lrsao.distribution import distribution
+    The exact values come before the simulation, since they give its limit.
+    """
+    check_hypothesis(landscape, algorithm)
+    law = StepLaw.of(landscape, algorithm)
 
-    law = distribution(landscape, algorithm)
-    bins = int(min(_MOST_BINS, samples.runs / _LEAST_EXPECTED))
-    if bins < 2:
+    def cell(tests: list[Comparison], limit: int | None = None, decisions: int = 0,
+             method: str = "") -> Cell:
+        return Cell(landscape.n, landscape.ell, name, play.runs, play.seed, limit, method,
+                    decisions, tuple(tests))
+
+    tests: list[Comparison] = []
+    if algorithm.parameters is not None:
+        tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path))
+        if not tests[0].p_value:
+            return cell(tests)
+    exact = _exact(landscape, algorithm)
+    if exact is None and name == _GIVEN:
         raise ParameterError(
-            f"runs = {samples.runs} are too few for a distribution test: take at least "
-            f"{2 * _LEAST_EXPECTED:.0f}")
-    edges = np.unique([law.quantile(k / bins) for k in range(1, bins)])
-    cumulative = np.concatenate([[0.0], np.asarray(law.cdf(edges), dtype=float), [1.0]])
-    expected = np.diff(cumulative) * samples.runs
-    place = np.searchsorted(edges, samples.times, side="left")
-    observed = np.bincount(place, minlength=len(expected)).astype(float)
-    expected, observed = _pool(expected, observed)
-    statistic = float(((observed - expected) ** 2 / expected).sum())
-    freedom = len(expected) - 1
-    return Comparison("law of T", f"chi-square({freedom})", None, None, statistic,
-                      float(chi2.sf(statistic, freedom)))
+            f"at n = {landscape.n}, ell = {landscape.ell} and these hyper-parameters E[T] is not "
+            f"known exactly, which a comparison needs: choose others")
+    if exact is None:
+        return cell([*tests, Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
+    limit = step_limit(exact, play.runs, level)
+    samples = simulate(law, runs=play.runs, seed=play.seed, path=play.path, limit=limit,
+                       kernel=play.kernel, arithmetic=play.arithmetic, threads=play.threads)
+    tests.append(all_end(samples, level))
+    if not samples.censored.any():
+        tests += moments(exact, samples)
+        if distributions:
+            tests.append(goodness_of_fit(landscape, algorithm, samples))
+    return cell(tests, limit, int(samples.decisions.sum()),
+                exact.method if exact.exact else f"{exact.method}, float")
 
 
-def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
-    """Merge neighbouring bins until each is expected to hold enough runs."""
-    merged: list[list[float]] = []
-    for e, o in zip(expected, observed, strict=True):
-        if merged and merged[-1][0] < _LEAST_EXPECTED / 2:
-            merged[-1][0] += e
-            merged[-1][1] += o
-        else:
-            merged.append([e, o])
-    if len(merged) > 1 and merged[-1][0] < _LEAST_EXPECTED / 2:
-        last = merged.pop()
-        merged[-1][0] += last[0]
-        merged[-1][1] += last[1]
-    table = np.array(merged)
-    return table[:, 0], table[:, 1]
+def _exact(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
+    """Return the engine's four moments; None where it has no finite and exact ones.
+
+    It must have them at the standard points; at a caller's it may be that nobody knows them.
+    """
+    try:
+        exact = runtime(landscape, algorithm, moments=4,
+                        field="exact" if landscape.n <= _LARGEST_RATIONAL else "float")
+    except (NotAbsorbingError, UndecidedComparisonError, SolverError, VerificationError):
+        return None
+    quantities = (exact.total, exact.variance, *exact.phases, *exact.phase_variances)
+    return None if any(q.value is None or q.infinite for q in quantities) else exact

@@ -50,10 +50,21 @@ def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
 
 
 def check_folder(folder: str | Path) -> None:
-    """Refuse a folder that exists already and is not empty."""
+    """Refuse a folder that exists already and is not empty, or that cannot be made."""
     root = Path(folder)
-    if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise ParameterError(f"folder {folder} exists and is not empty: choose another name")
+    try:
+        if root.exists() and (not root.is_dir() or any(root.iterdir())):
+            raise ParameterError(f"folder {folder} exists and is not empty: choose another name")
+        above = next(place for place in (root, *root.absolute().parents) if place.exists())
+        writable = above.is_dir() and os.access(above, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise _unwritable(folder, error.strerror) from None
+    if not writable:
+        raise _unwritable(folder, f"{above} is not a folder in which you may write")
+
+
+def _unwritable(folder: str | Path, why: str | None) -> ParameterError:
+    return ParameterError(f"folder {folder} cannot be written: {why}; choose another place for it")
 
 
 def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = None) -> Path:
@@ -92,10 +103,13 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
         "attributes": ["evaluations", "raw_y"],
         "scenarios": [{"dimension": landscape.n, "path": data.as_posix(), "runs": runs}],
     }
-    (root / data).parent.mkdir(parents=True)
-    _write(root / data, "\n".join(blocks) + "\n")
     path = root / f"IOHprofiler_f{_FUNCTION}_{name}.json"
-    _write(path, json.dumps(index, indent=1) + "\n")
+    try:
+        (root / data).parent.mkdir(parents=True)
+        _write(root / data, "\n".join(blocks) + "\n")
+        _write(path, json.dumps(index, indent=1) + "\n")
+    except OSError as error:
+        raise _unwritable(folder, error.strerror) from None
     return path
 
 

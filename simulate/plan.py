@@ -5,12 +5,14 @@ A plan is a table of lists; the cells are their product, in the order of the fie
     n          integers, or "50:10000:50" (first:last:step)
     ell        integers, or schedules: "sqrt", "cbrt" (rounded down), "half" = floor((n-5)/2)
     alpha, gamma, r   exact numbers as text; absent: the algorithm's defaults
-    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, block
+    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, block, outside_h
 
-`limit` and `restart` may be integers or multiples of n^2 such as "10n2". A cell is played in
-blocks of `block` runs, the unit of work and of storage. A cell's random streams are keyed by the
-seed and by what is simulated, not by its place in the plan, so plans may be reordered, split or
-extended without changing a single run.
+`limit` and `restart` may be integers or multiples of n^2 such as "10n2"; the default limit is
+10^4 n^2. A cell is played in blocks of `block` runs, the unit of work and of storage. A cell's
+random streams are keyed by the seed and by what is simulated (the values of the landscape and of
+the algorithm, not the name of a file), not by its place in the plan. So plans may be reordered,
+split or extended without changing a single run. `outside_h = true` allows hyper-parameters outside
+(H).
 
 >>> plan = Plan.of({"n": "9:11:1", "ell": [2, "half"], "runs": 100, "seed": 1})
 >>> [(cell.n, cell.ell) for cell in plan.cells]
@@ -23,33 +25,38 @@ import hashlib
 import json
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.errors import FileFormatError, ParameterError
+from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.landscape import FAMILIES, Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.rationals import rational, rational_text
+from markov_lrsao.runtime import check_hypothesis
+from simulate.runner import LARGEST_LIMIT, check_runs, default_limit
 
-__all__ = ["ALGORITHMS", "CellPlan", "Plan", "build_algorithm", "build_landscape", "parse_count",
-           "parse_range"]
+__all__ = ["ALGORITHMS", "CellPlan", "Plan", "build_algorithm", "build_landscape",
+           "content_digest", "parse_count", "parse_range"]
 
 ALGORITHMS = ("lrsao", "earl", "rls")
-_CHOICES = {"algorithm": ALGORITHMS, "kernel": ("event", "step"),
-            "arithmetic": ("exact", "float64")}
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "algorithm": ALGORITHMS, "kernel": ("event", "step"), "arithmetic": ("exact", "float64"),
+    "outside_h": (False, True)}
 _LISTS = ("n", "ell", "alpha", "gamma", "r")
 _SCALARS = ("runs", "seed", "algorithm", "landscape", "kernel", "arithmetic", "limit", "restart",
-            "block")
+            "block", "outside_h")
 _DEFAULTS: dict[str, Any] = {
     "ell": [0], "alpha": [None], "gamma": [None], "r": [None], "runs": 1000, "seed": 1,
     "algorithm": "lrsao", "landscape": "jump", "kernel": "event", "arithmetic": "exact",
-    "limit": None, "restart": None, "block": 500,
+    "limit": None, "restart": None, "block": 500, "outside_h": False,
 }
+_LONGEST_RANGE = 1_000_000
 
 
 def build_algorithm(
@@ -73,6 +80,9 @@ def build_algorithm(
 
 def build_landscape(name: str, n: int, ell: int) -> Landscape:
     """Return a landscape of a family, or the one of a JSON file."""
+    if not isinstance(name, str):
+        raise ParameterError(f"landscape = {name!r} is not text: write {', '.join(FAMILIES)}, or "
+                             f"the name of a JSON file")
     if name in FAMILIES:
         return FAMILIES[name].at(n, ell)
     landscape = Landscape.load(name)
@@ -82,7 +92,9 @@ def build_landscape(name: str, n: int, ell: int) -> Landscape:
 
 
 def parse_range(value: Any, name: str = "n") -> list[int]:
-    """Read integers: a list, one integer, "9", "9,12" or "50:1000:50"."""
+    """Read integers: a list, one integer, "9", "9,12" or "50:1000:50"; not none at all."""
+    if value == []:
+        _some([], "[]", name)
     if isinstance(value, list):
         return [number for item in value for number in parse_range(item, name)]
     if isinstance(value, int) and not isinstance(value, bool):
@@ -94,11 +106,25 @@ def parse_range(value: Any, name: str = "n") -> list[int]:
             parts = [[]]
         if all(1 <= len(part) <= 3 for part in parts) and all(
                 len(part) < 3 or part[2] > 0 for part in parts):
-            return [k for part in parts
-                    for k in range(part[0], part[min(1, len(part) - 1)] + 1,
-                                   part[2] if len(part) == 3 else 1)]
-    raise ParameterError(f"{name} = {value!r} is not a list of integers: write e.g. 9, \"9,12\" or "
-                         f"\"50:1000:50\"")
+            ranges = [range(part[0], part[min(1, len(part) - 1)] + 1,
+                            part[2] if len(part) == 3 else 1) for part in parts]
+            for each, text in zip(ranges, value.split(","), strict=True):
+                _some(each, text, name)
+            return [k for each in ranges for k in each]
+    raise ParameterError(f"{name} = {str(value)[:60]!r} is not a list of integers: write "
+                         f"e.g. 9, \"9,12\" or \"50:1000:50\"")
+
+
+def _some(values: Sequence[int], text: object, name: str) -> Sequence[int]:
+    """Refuse a range without numbers, or with more than anybody means."""
+    if not values:
+        raise ParameterError(f"{name} = {text} is empty: write e.g. 9, \"9,12\", or "
+                             f"\"first:last\" with the smaller number first")
+    step = values.step if isinstance(values, range) else 1
+    if values[-1] - values[0] >= step * _LONGEST_RANGE:
+        raise ParameterError(f"{name} = {str(text)[:60]!r} has more than {_LONGEST_RANGE:,} "
+                             f"numbers: take a larger step")
+    return values
 
 
 def parse_count(value: Any, n: int, name: str) -> int | None:
@@ -107,14 +133,18 @@ def parse_count(value: Any, n: int, name: str) -> int | None:
         return None
     text = str(value)
     factor = text.removesuffix("n2")
-    if isinstance(value, bool) or not factor.isdigit():
-        raise ParameterError(f"{name} = {value!r} is not a number of steps: write e.g. 100000 or "
-                             f"10n2")
-    return int(factor) * (n * n if text.endswith("n2") else 1)
+    if isinstance(value, bool) or not (factor.isascii() and factor.isdigit()) or len(factor) > 30:
+        raise ParameterError(f"{name} = {text[:40]!r} is not a number of steps: write e.g. 100000 "
+                             f"or 10n2")
+    count = int(factor) * (n * n if text.endswith("n2") else 1)
+    if not 1 <= count <= LARGEST_LIMIT:
+        raise ParameterError(f"{name} = {text} is out of range: {count:,} steps, but 1 .. 2^49 are "
+                             f"allowed")
+    return count
 
 
 def _ells(value: Any, n: int) -> list[int]:
-    ells = []
+    ells: list[int] = []
     for item in value if isinstance(value, list) else str(value).split(","):
         if item == "sqrt":
             ells.append(math.isqrt(n))
@@ -125,12 +155,39 @@ def _ells(value: Any, n: int) -> list[int]:
             ells.append((n - 5) // 2)
         else:
             ells += parse_range(item, "ell")
-    return ells
+    return list(_some(ells, value, "ell"))
+
+
+def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
+    """Return a digest of what a landscape and an algorithm *are*; names do not enter.
+
+    Two files with the same objectives, target and milestones have the same digest, and so has
+    a family's landscape with these values.
+    """
+    actions = landscape.actions
+    forms = [[rational_text(value) for value in (form.constant, form.chosen, form.target)]
+             for form in (algorithm.rejected, algorithm.equal, algorithm.better)]
+    head = [landscape.n, len(actions), actions.index(landscape.target),
+            [int(m) for m in landscape.milestones], forms,
+            [rational_text(v) for v in (algorithm.keep, algorithm.learn, algorithm.bootstrap)],
+            algorithm.accept_equal, algorithm.state, algorithm.actions]
+    digest = hashlib.sha256(json.dumps(head).encode())
+    for values in landscape.objectives.values():
+        digest.update(values.astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellPlan:
-    """One cell: everything that determines its runs."""
+    """One cell: everything that determines its runs.
+
+    Attributes
+    ----------
+    landscape : for people, a family's name or a file's
+    definition : the landscape of a file as canonical JSON, so that the file is needed only once;
+        None for families
+    content : `content_digest` of what is simulated
+    """
 
     n: int
     ell: int
@@ -139,23 +196,35 @@ class CellPlan:
     r: str | None
     algorithm: str
     landscape: str
+    definition: str | None
+    content: str
     kernel: str
     arithmetic: str
-    limit: int | None
+    limit: int
     restart: int | None
     seed: int
     runs: int
     block: int
 
     @property
-    def key(self) -> str:
-        """The cell as canonical text; equal cells have equal text."""
-        return json.dumps(asdict(self), sort_keys=True)
+    def text(self) -> str:
+        """The cell as canonical text, but for the number of runs, which may grow."""
+        return json.dumps(asdict(self) | {"runs": 0}, sort_keys=True)
 
     @classmethod
-    def from_key(cls, key: str) -> CellPlan:
-        """Return the cell of a canonical text."""
-        return cls(**json.loads(key))
+    def from_text(cls, text: str) -> CellPlan:
+        """Return the cell of a canonical text; its number of runs is 0."""
+        return cls(**json.loads(text))
+
+    def _identity(self) -> bytes:
+        """What is simulated, by content; neither names nor numbers of runs or blocks enter."""
+        identity = [self.content, self.kernel, self.arithmetic, self.limit, self.restart]
+        return json.dumps(identity).encode()
+
+    @property
+    def key(self) -> str:
+        """What tells cells apart; equal keys have equal runs."""
+        return hashlib.sha256(self._identity() + str(self.seed).encode()).hexdigest()
 
     @property
     def path(self) -> tuple[int, ...]:
@@ -163,21 +232,29 @@ class CellPlan:
 
         Neither the number of runs nor the size of blocks enters: more runs continue a cell.
         """
-        identity = {name: value for name, value in asdict(self).items()
-                    if name not in ("runs", "block", "seed")}
-        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).digest()
+        digest = hashlib.sha256(self._identity()).digest()
         return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
 
     def law(self) -> StepLaw:
         """Build the law."""
+        if self.definition is None:
+            landscape = build_landscape(self.landscape, self.n, self.ell)
+        else:
+            data = json.loads(self.definition)
+            landscape = Landscape.from_arrays(
+                data["objectives"], data["target"], data["milestones"], name=data["name"])
         return StepLaw.of(
-            build_landscape(self.landscape, self.n, self.ell),
-            build_algorithm(self.algorithm, self.n, self.alpha, self.gamma, self.r))
+            landscape, build_algorithm(self.algorithm, self.n, self.alpha, self.gamma, self.r))
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Return (first run, number of runs) of every block."""
-        return [(first, min(self.block, self.runs - first))
-                for first in range(0, self.runs, self.block)]
+
+def _define(landscape: Landscape) -> str | None:
+    """Return a file's landscape as canonical JSON."""
+    if landscape.family is not None:
+        return None
+    return json.dumps({
+        "objectives": {name: values.tolist() for name, values in landscape.objectives.items()},
+        "target": landscape.target, "milestones": list(landscape.milestones),
+        "name": landscape.name})
 
 
 @dataclass(frozen=True)
@@ -187,8 +264,10 @@ class Plan:
     cells: tuple[CellPlan, ...]
 
     @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Plan:
+    def of(cls, fields: Mapping[str, Any], *, outside_h: bool = False) -> Plan:
         """Build a plan from its fields; see the module's docstring.
+
+        `outside_h` allows hyper-parameters outside (H), as the plan's field of that name does.
 
         Raises
         ------
@@ -205,40 +284,34 @@ class Plan:
         for name, allowed in _CHOICES.items():
             if values[name] not in allowed:
                 raise ParameterError(
-                    f"{name} = {values[name]!r} is unknown: choose from {', '.join(allowed)}")
+                    f"{name} = {values[name]!r} is unknown: choose from "
+                    f"{', '.join(map(str, allowed))}")
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
             number = values[name]
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
                 raise ParameterError(f"{name} = {number!r} is out of range: an integer >= {least} "
                                      f"is needed")
-        cells: dict[CellPlan, None] = {}
+        check_runs(values["runs"])
+        cells: dict[str, CellPlan] = {}
         alphas, gammas, rs = (_texts(values[name], name) for name in ("alpha", "gamma", "r"))
         for n in parse_range(values["n"]):
             for ell, alpha, gamma, r in product(_ells(values["ell"], n), alphas, gammas, rs):
-                cell = CellPlan(
-                    n=n, ell=ell, alpha=alpha, gamma=gamma, r=r,
-                    limit=parse_count(values["limit"], n, "limit"),
-                    restart=parse_count(values["restart"], n, "restart"),
-                    **{name: values[name] for name in (
-                        "algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "block")},
-                )
-                build_landscape(cell.landscape, n, ell)
-                build_algorithm(cell.algorithm, n, alpha, gamma, r)
-                cells[cell] = None
-        return cls(tuple(cells))
+                cell = _cell(n, ell, alpha, gamma, r, values, outside_h)
+                cells.setdefault(cell.key, cell)
+        return cls(tuple(cells.values()))
 
     @classmethod
-    def load(cls, path: str | Path) -> Plan:
+    def load(cls, path: str | Path, *, outside_h: bool = False) -> Plan:
         """Read a plan from a .toml or .json file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-            fields = tomllib.loads(text) if Path(path).suffix == ".toml" else json.loads(text)
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError,
-                tomllib.TOMLDecodeError) as error:
+            text = read_text(path)
+            toml = Path(path).suffix == ".toml"
+            fields = tomllib.loads(text) if toml else load_json(text, str(path))
+        except (FileFormatError, tomllib.TOMLDecodeError, RecursionError) as error:
             raise ParameterError(f"plan {path}: {error}") from None
         if not isinstance(fields, dict):
             raise ParameterError(f"plan {path}: expected a table of fields such as n, ell, runs")
-        return cls.of(fields)
+        return cls.of(fields, outside_h=outside_h)
 
     @property
     def runs(self) -> int:
@@ -246,7 +319,28 @@ class Plan:
         return sum(cell.runs for cell in self.cells)
 
 
+def _cell(
+    n: int, ell: int, alpha: str | None, gamma: str | None, r: str | None,
+    values: Mapping[str, Any], outside_h: bool,
+) -> CellPlan:
+    """Build one cell, or refuse it."""
+    landscape = build_landscape(values["landscape"], n, ell)
+    algorithm = build_algorithm(values["algorithm"], n, alpha, gamma, r)
+    check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
+    limit = parse_count(values["limit"], n, "limit")
+    return CellPlan(
+        n=n, ell=ell, alpha=alpha, gamma=gamma, r=r, definition=_define(landscape),
+        content=content_digest(landscape, algorithm),
+        limit=default_limit(n) if limit is None else limit,
+        restart=parse_count(values["restart"], n, "restart"),
+        **{name: values[name] for name in (
+            "algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "block")},
+    )
+
+
 def _texts(value: Any, name: str) -> list[str | None]:
     """Read exact numbers as canonical text; None is the algorithm's default."""
     items = value if isinstance(value, list) else [value]
+    if not items:
+        raise ParameterError(f"{name} = [] is empty: give a number, or leave it out")
     return [None if item is None else rational_text(rational(item, name)) for item in items]

@@ -22,7 +22,7 @@ from markov_lrsao.law import StepLaw
 from markov_lrsao.rationals import to_float
 from markov_lrsao.traceability import implements
 
-__all__ = ["RULES", "KernelRules", "Rules"]
+__all__ = ["NO_RULES", "RULES", "KernelRules", "Rules"]
 
 RULES = ("positive entries", "visits", "lower bound", "upper bound")
 
@@ -37,6 +37,10 @@ class KernelRules(NamedTuple):
     most_visits: npt.NDArray[np.int64]
     least: npt.NDArray[np.float64]
     greatest: npt.NDArray[np.float64]
+
+
+NO_RULES = KernelRules(0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
+"""For games that nobody watches: arrays of the right types, with nothing in them."""
 
 
 @dataclass(frozen=True)

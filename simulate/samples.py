@@ -100,6 +100,8 @@ class Samples:
     restarts : [run] number of restarts
     decisions : [run] choices that were left to exact arithmetic
     limit, restart : step limit and restart period, None if there is none
+    stuck : [run] position at which a censored run surely stays for ever, else -1; None where it
+        was not recorded. The event kernel sees it where every move is rejected
     """
 
     law: StepLaw = field(repr=False)
@@ -117,6 +119,7 @@ class Samples:
     decisions: IntArray
     seconds: float
     monitors: Monitors | None = None
+    stuck: IntArray | None = None
 
     @property
     def runs(self) -> int:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from markov_lrsao.errors import ParameterError
 from simulate.samples import Samples
 
-__all__ = ["Estimate", "Summary", "band_halfwidth", "ecdf", "expected_running_time",
+__all__ = ["Estimate", "Summary", "band_halfwidth", "check_level", "ecdf", "expected_running_time",
            "mean_estimate", "penalised_average", "success_interval", "summary"]
 
 IntArray = npt.NDArray[np.int64]
@@ -62,7 +62,7 @@ def mean_estimate(values: IntArray | FloatArray, level: float = 0.95) -> Estimat
     """
     from scipy.stats import t
 
-    _check_level(level)
+    check_level(level)
     count = len(values)
     if count == 0:
         raise ParameterError("no run ended, so there is no mean")
@@ -89,7 +89,7 @@ def success_interval(successes: int, runs: int, level: float = 0.95) -> Estimate
     """Return the success rate with Clopper and Pearson's exact interval."""
     from scipy.stats import beta
 
-    _check_level(level)
+    check_level(level)
     rate, tail = successes / runs, (1 - level) / 2
     low = float(beta.ppf(tail, successes, runs - successes + 1)) if successes else 0.0
     high = float(beta.ppf(1 - tail, successes + 1, runs - successes)) if successes < runs else 1.0
@@ -111,7 +111,7 @@ def band_halfwidth(runs: int, level: float = 0.95) -> float:
     >>> round(band_halfwidth(1000), 4)
     0.0429
     """
-    _check_level(level)
+    check_level(level)
     return math.sqrt(math.log(2 / (1 - level)) / (2 * runs))
 
 
@@ -159,7 +159,7 @@ class Summary:
 
 def summary(samples: Samples, level: float = 0.95) -> Summary:
     """Summarise a simulation at a confidence level."""
-    _check_level(level)
+    check_level(level)
     successes = samples.runs - int(samples.censored.sum())
     spent = np.where(samples.censored, np.inf, samples.steps)
     return Summary(
@@ -196,6 +196,7 @@ def _ert(samples: Samples, level: float) -> Estimate:
                     float(low), float(high))
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Refuse a confidence level that is not inside (0, 1)."""
     if not 0 < level < 1:
         raise ParameterError(f"confidence level = {level} is out of range: 0 < level < 1 is needed")

@@ -16,14 +16,18 @@ from markov_lrsao.cli.options import (
     EllOption,
     JsonOption,
     NOption,
+    OutsideHOption,
     ROption,
 )
 
 if TYPE_CHECKING:
+    from simulate.endless import Endless
     from simulate.samples import Samples
     from simulate.statistics import Estimate, Summary
 
 __all__ = ["AlgorithmName", "ArithmeticName", "KernelName", "register"]
+
+_PILOT_RUNS = 16
 
 
 class AlgorithmName(StrEnum):
@@ -72,7 +76,7 @@ def simulate(
     r: ROption = None,
     limit: Annotated[str | None, typer.Option(
         "--limit", help="Step limit, e.g. 100000 or 10n2 (10 n^2); runs that hit it are censored.",
-        show_default="none; earl and rls: 10n2")] = None,
+        show_default="10000n2")] = None,
     restart: Annotated[str | None, typer.Option(
         "--restart", help="Start from scratch every so many steps.")] = None,
     level: Annotated[float, typer.Option("--confidence", help="Confidence level.")] = 0.95,
@@ -86,44 +90,77 @@ def simulate(
         "--landscape",
         help="jump, jump-open (bridges without end points), onemax, or a JSON file.",
         autocompletion=landscapes)] = "jump",
+    outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate runs and print mean, confidence interval, phases, success rate and ERT."""
+    """Simulate runs and print mean, confidence interval, phases, success rate and ERT.
+
+    Without --limit a run may make 10^4 n^2 steps. If runs then turn out to be unable to end, the
+    trap is shown and the exit code is 1; with --limit they are counted as censored.
+    """
     from markov_lrsao.cli.options import instance
     from markov_lrsao.law import StepLaw
     from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.runtime import check_hypothesis
     from simulate.ioh import check_folder, write_ioh
     from simulate.plan import build_algorithm, parse_count
+    from simulate.runner import check_runs, default_limit
     from simulate.runner import simulate as play
-    from simulate.statistics import summary
+    from simulate.statistics import check_level, summary
 
     shape = instance(n, ell, None, None, None, landscape).landscape
     law = StepLaw.of(shape, build_algorithm(algorithm.value, shape.n, alpha, gamma, r))
-    if limit is None and algorithm is not AlgorithmName.lrsao:
-        limit = "10n2"  # about three runs in four of EA+RL practically never end
+    check_hypothesis(shape, law.algorithm, outside_h=outside_h)
+    check_runs(runs)
+    check_level(level)
     if ioh is not None:
         check_folder(ioh)
-    samples = play(
-        law, runs=runs, seed=seed, kernel=kernel.value, arithmetic=arithmetic.value,
-        limit=parse_count(limit, shape.n, "limit"),
-        restart=parse_count(restart, shape.n, "restart"),
-        monitors=monitors, threads=threads, progress=terminal_progress)
+
+    def simulated(count: int, *, watched: bool) -> tuple[Samples, Endless | None]:
+        from simulate.endless import explain
+
+        samples = play(
+            law, runs=count, seed=seed, kernel=kernel.value, arithmetic=arithmetic.value,
+            limit=parse_count(limit, shape.n, "limit") or default_limit(shape.n),
+            restart=parse_count(restart, shape.n, "restart"),
+            monitors=watched, threads=threads, progress=terminal_progress)
+        return samples, explain(samples, terminal_progress)
+
+    endless = None
+    if limit is None and runs >= 4 * _PILOT_RUNS:  # look for traps before playing them all
+        samples, endless = simulated(_PILOT_RUNS, watched=False)
+    if endless is None:
+        samples, endless = simulated(runs, watched=monitors)
     found = summary(samples, level)
     if ioh is not None:
         write_ioh(samples, ioh)
     if as_json:
-        print(json.dumps(_json(samples, found)))
+        print(json.dumps(_json(samples, found, endless)))
     else:
         from markov_lrsao.cli.tables import show
 
-        show(_text(samples, found))
+        show(_text(samples, found) + _endless_text(samples, endless, runs))
+    if endless is not None and limit is None:
+        raise typer.Exit(1)
 
 
-def _json(samples: Samples, found: Summary) -> dict[str, Any]:
+def _json(samples: Samples, found: Summary, endless: Endless | None) -> dict[str, Any]:
     result = samples.describe() | found.to_dict() | {"seconds": round(samples.seconds, 6)}
+    result["endless"] = None if endless is None else endless.to_dict()
     if samples.monitors is not None:
         result["monitors"] = samples.monitors.to_dict(samples.law.actions)
     return result
+
+
+def _endless_text(samples: Samples, endless: Endless | None, runs: int) -> str:
+    """Say why runs cannot end."""
+    if endless is None:
+        return ""
+    told = f"\n\n{endless.text(samples.seed)}"
+    if samples.runs < runs:
+        told += (f"\nso no more than {samples.runs} of the {runs:,} runs were played; to count "
+                 f"such runs as censored, give a limit, e.g. --limit 100n2")
+    return told
 
 
 def _text(samples: Samples, found: Summary) -> str:

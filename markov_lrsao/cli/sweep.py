@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from markov_lrsao.cli.completion import choices, landscapes
-from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.options import JsonOption, OutsideHOption
 
 if TYPE_CHECKING:
     from simulate.plan import Plan
@@ -48,7 +48,8 @@ def sweep(
         help="exact or float64.", autocompletion=choices("exact", "float64"))] = None,
     kernel: Annotated[str | None, typer.Option(
         help="event or step.", autocompletion=choices("event", "step"))] = None,
-    limit: Annotated[str | None, typer.Option("--limit", help="Step limit, e.g. 10n2.")] = None,
+    limit: Annotated[str | None, typer.Option(
+        "--limit", help="Step limit, e.g. 10n2.", show_default="10000n2")] = None,
     restart: Annotated[str | None, typer.Option("--restart", help="Restart period.")] = None,
     landscape: Annotated[str | None, typer.Option(
         help="jump, jump-open, onemax, file.", autocompletion=landscapes)] = None,
@@ -56,6 +57,9 @@ def sweep(
     scheduler: Annotated[str | None, typer.Option(
         "--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786.")] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Default: all cores.")] = None,
+    repair: Annotated[bool, typer.Option(
+        "--repair", help="Drop the damaged blocks of the results file and replay them.")] = False,
+    outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Play what is missing of a grid and print the statistics of its cells.
@@ -84,8 +88,9 @@ def sweep(
         if plan is None:
             raise ParameterError("--out is missing: name the results file")
         out = plan.with_suffix(".sqlite")
-    cells = Plan.load(plan) if plan is not None else Plan.of(given)
-    played = run_sweep(cells, out, scheduler=scheduler, threads=threads,
+    cells = (Plan.load(plan, outside_h=outside_h) if plan is not None
+             else Plan.of(given, outside_h=outside_h))
+    played = run_sweep(cells, out, scheduler=scheduler, threads=threads, repair=repair,
                        progress=terminal_progress)
     _print(cells, sweep_results(out, cells), out, played, as_json)
 
@@ -94,17 +99,23 @@ def _split(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",")
 
 
+def _described(result: CellResult) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    cell = asdict(result.cell)
+    del cell["definition"]  # the file's landscape once more
+    return cell | result.summary.to_dict()
+
+
 def _print(
     plan: Plan, results: list[CellResult], out: Path, played: int, as_json: bool
 ) -> None:
-    from dataclasses import asdict
-
     from markov_lrsao.cli.tables import show, table
 
     if as_json:
         print(json.dumps({
             "file": str(out), "cells": len(plan.cells), "runs": plan.runs, "played_now": played,
-            "results": [asdict(result.cell) | result.summary.to_dict() for result in results],
+            "results": [_described(result) for result in results],
         }))
         return
     rows = []

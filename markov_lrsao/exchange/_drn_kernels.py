@@ -6,8 +6,9 @@ makes the scanner give up, and the line-by-line reader decides.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from markov_lrsao.compiled import compiled
 
 __all__ = ["rows", "scan"]
 
@@ -15,7 +16,7 @@ _LONGEST = 18  # digits that fit into 63 bits
 _NEWLINE, _TAB, _SPACE, _SLASH, _DOT, _COLON, _ZERO, _NINE = 10, 9, 32, 47, 46, 58, 48, 57
 
 
-@numba.njit(cache=True)
+@compiled()
 def _digits(data, at):  # type: ignore[no-untyped-def]
     """Return (value, where the digits end); no digits or too many end at -1."""
     value = np.int64(0)
@@ -28,7 +29,7 @@ def _digits(data, at):  # type: ignore[no-untyped-def]
     return value, (at if at > begun else -1)
 
 
-@numba.njit(cache=True)
+@compiled()
 def _number(data, at):  # type: ignore[no-untyped-def]
     """Return (numerator, denominator, end) of 3, 1/3 or 0.25; anything else ends at -1."""
     above, at = _digits(data, at)
@@ -51,7 +52,7 @@ def _number(data, at):  # type: ignore[no-untyped-def]
     return above, below, at
 
 
-@numba.njit(cache=True)
+@compiled()
 def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
     """Scan from `at` on; `states` and `edges` are bounds found by counting characters.
 
@@ -129,7 +130,7 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
             marked[:marks], begin[:marks], end[:marks])
 
 
-@numba.njit(cache=True)
+@compiled()
 def rows(pointer, target, above, below, size, largest):  # type: ignore[no-untyped-def]
     """Bring each row to one denominator, in place; return (ok, denominators, row sums).
 

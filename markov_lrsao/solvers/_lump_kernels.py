@@ -9,28 +9,29 @@ equal futures and share blocks. Texts are compared entry by entry; hashes only f
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from markov_lrsao.compiled import compiled
 
 __all__ = ["check", "merge"]
 
 _PRIME, _FACTOR, _SPREAD = 2147483647, 1103515245, 1000003
 
 
-@numba.njit(cache=True)
+@compiled()
 def _mix(h, x, y):  # type: ignore[no-untyped-def]
     """Return a hash below 2^31 of h, x and y; nothing overflows while |x|, |y| < 2^31."""
     return (h * _FACTOR + x * _SPREAD + y) % _PRIME
 
 
-@numba.njit(cache=True)
+@compiled()
 def _gcd(a, b):  # type: ignore[no-untyped-def]
     while b:
         a, b = b, a % b
     return a
 
 
-@numba.njit(cache=True)
+@compiled()
 def _write(i, c, anonymous, indptr, indices, nums, dens, label, place, block, at, text, weight):  # type: ignore[no-untyped-def]
     """Write the row of state i from `at` on; return (end, reduced denominator)."""
     end = at
@@ -60,7 +61,7 @@ def _write(i, c, anonymous, indptr, indices, nums, dens, label, place, block, at
     return end, dens[i] // g
 
 
-@numba.njit(cache=True)
+@compiled()
 def merge(  # type: ignore[no-untyped-def]
     indptr, indices, nums, dens, inside, label, members, start, classes, class_count, limit
 ):
@@ -188,7 +189,7 @@ def merge(  # type: ignore[no-untyped-def]
             denominator[:blocks], first[:blocks], representative[:blocks])
 
 
-@numba.njit(cache=True)
+@compiled()
 def check(indptr, indices, nums, dens, inside, block, qptr, qidx, qnum, qden):  # type: ignore[no-untyped-def]
     """Return -1 if every inside state's row, summed by block, equals its block's row exactly.
 

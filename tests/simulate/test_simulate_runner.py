@@ -69,6 +69,8 @@ def test_stuck_runs() -> None:
     samples = simulate(law, runs=20, seed=1, limit=10**9)
     assert samples.censored.all()
     assert (samples.steps == 10**9).all()
+    assert samples.stuck is not None
+    assert (samples.stuck == 6).all()
     with pytest.raises(NotAbsorbingError, match="can never end"):
         simulate(law, runs=1, seed=1)
 
