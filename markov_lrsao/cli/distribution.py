@@ -71,7 +71,7 @@ def distribution(
     if method not in ("auto", "powers", "inversion"):
         raise ParameterError(f"method = {method!r}: choose auto, powers or inversion")
     levels = numbers(quantiles, "quantiles", float)
-    times = numbers(at, "at", int) if at else []
+    times = [] if at is None else numbers(at, "at", int)
     for level in levels:
         if not 0 < level < 1:
             raise ParameterError(f"quantiles: {level} is out of range, 0 < q < 1 is needed")

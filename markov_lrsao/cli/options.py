@@ -69,11 +69,14 @@ Number = TypeVar("Number", int, float)
 
 
 def numbers(text: str, name: str, kind: type[Number]) -> list[Number]:
-    """Parse comma-separated numbers, or raise ParameterError."""
+    """Parse comma-separated numbers, at least one, or raise ParameterError."""
     from markov_lrsao.errors import ParameterError
 
     try:
-        return [kind(part) for part in text.split(",") if part.strip()]
+        found = [kind(part) for part in text.split(",") if part.strip()]
+        if not found:
+            raise ValueError
+        return found
     except ValueError:
         raise ParameterError(
             f"--{name} {text!r}: write comma-separated numbers, e.g. "
