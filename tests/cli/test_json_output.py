@@ -71,8 +71,9 @@ def test_the_distribution_s_json(stuck: str, capsys: pytest.CaptureFixture[str])
 
 def test_text_of_an_open_instance(capsys: pytest.CaptureFixture[str]) -> None:
     """No more than the bound supports: ranges, an open end, an enclosed mean."""
-    assert main("distribution --n 9 --ell 2 --alpha 1/20 --gamma 1/10 --r 128 "
-                "--quantiles 0.5,0.9999 --at 40".split()) == 0
+    arguments = ["--n", "9", "--ell", "2", "--alpha", "1/20", "--gamma", "1/10", "--r", "128",
+                 "--quantiles", "0.5,0.9999", "--at", "40"]
+    assert main(["distribution", *arguments]) == 0
     out = capsys.readouterr().out
     assert "or next to it" not in out
     assert "mean in [" in out
