@@ -40,6 +40,7 @@ def site_events(
     *,
     length: int,
     at_one: bool,
+    lossy: bool = False,
     prepare: Callable[
         [int, dict[int, Element], dict[tuple[int, int], Element]], None] | None = None,
 ) -> Events:
@@ -48,6 +49,7 @@ def site_events(
     Parameters
     ----------
     weight : (share, direction) -> weight of a step
+    lossy : allow classes that are never left; what enters them is lost
     prepare : called with each class, its staying and its leaving weights before solving
     """
     rows: dict[int, dict[int, Element]] = {}
@@ -64,7 +66,7 @@ def site_events(
                 _accumulate(outputs[k], (moved, to), element)
         if prepare is not None:
             prepare(k, rows[k], outputs[k])
-    return solve(rows, outputs, _order(rows), length=length, at_one=at_one)
+    return solve(rows, outputs, _order(rows), length=length, at_one=at_one, lossy=lossy)
 
 
 def count_exits(

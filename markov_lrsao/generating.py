@@ -1,28 +1,35 @@
 """Evaluating the generating functions of a decomposition: moments, or values at complex z.
 
-`Evaluation` holds the choices: which phases count (their steps weigh z, the others 1), in
-which numbers (exact rationals, floats, complex arrays) and to which order.
 `GeneratingFunction` yields E[z^T] of a `Decomposition` as one element (see
 `markov_lrsao.series`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import fmpz
 
 from markov_lrsao.blocks import Block, Corridor, Exit, State, Weight
 from markov_lrsao.crossing import Decomposition, Site, exit_marks
 from markov_lrsao.errors import NotAbsorbingError
+from markov_lrsao.evaluation import Evaluation
 from markov_lrsao.exits import NEVER_BACK, count_exits, first_exit, site_events
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.matrices import Product, SiteMatrices, Vector, product
-from markov_lrsao.series import Element, Label, add, inverse, multiply, scale, solve
+from markov_lrsao.measures import Measure
+from markov_lrsao.series import (
+    Element,
+    add,
+    divide_by_one_minus,
+    multiply,
+    scale,
+    solve,
+)
 
 __all__ = ["EdgeWeights", "Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
            "top_vector"]
@@ -31,80 +38,6 @@ _STRETCH = 2**17
 """Sites whose matrices are held at once: about 100 MB of floats."""
 _LAST_PLACES = 16 * 2.0**-53
 """Floats that should be equal and differ by less are taken as equal."""
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """How generating functions are evaluated.
-
-    Attributes
-    ----------
-    exact : rationals instead of floats
-    order : about z = 1: number of derivatives
-    nodes : complex points z instead; then order is 0
-    majorant : at the nodes, evaluate a bound of the modulus instead: every factor
-        1/(1 - P_ii z) is replaced by its modulus and every other weight by its absolute value
-    unit : z = 1 + e / unit, which keeps high derivatives within the range of floats
-    """
-
-    exact: bool
-    order: int = 1
-    nodes: Any = None
-    majorant: bool = False
-    unit: float = 1.0
-
-    @property
-    def at_one(self) -> bool:
-        """Whether elements are series about z = 1."""
-        return self.nodes is None
-
-    @property
-    def length(self) -> int:
-        """Number of coefficients of an element."""
-        return self.order + 1 if self.at_one else 1
-
-    @property
-    def one(self) -> Element:
-        """The constant 1."""
-        unit, zero = (fmpq(1), fmpq(0)) if self.exact else (1.0, 0.0)
-        if not self.at_one:
-            return (np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128),)
-        return (unit, *[zero] * self.order)
-
-    @property
-    def z(self) -> Element:
-        """The variable: 1 + e, or the complex points."""
-        if self.majorant:
-            return self.one
-        if not self.at_one:
-            return (self.nodes,)
-        head = self.one
-        step = head[0] if self.exact else 1.0 / self.unit
-        return (head[0], step, *head[2:])[: self.length]
-
-    def without_loop(
-        self, state: int, row: dict[int, Element], outputs: dict[Label, Element], counts: bool
-    ) -> None:
-        """For a majorant: divide a row by |1 - P_ii z| and drop its self-loop, in place."""
-        if not self.majorant or state not in row:
-            return
-        stay = row.pop(state)[0]
-        factor = 1 / np.abs(1 - stay * (self.nodes if counts else 1.0))
-        for target, element in row.items():
-            row[target] = scale(element, factor)
-        for label, element in outputs.items():
-            outputs[label] = scale(element, factor)
-
-    def number(self, numerator: int, denominator: int) -> Any:
-        """Return a ratio in the chosen numbers."""
-        return fmpq(numerator, denominator) if self.exact else numerator / denominator
-
-    def column(self, numerators: Any, denominator: int) -> Any:
-        """Return an array of ratios in the chosen numbers, shaped to meet the nodes."""
-        if self.exact:
-            return np.array([fmpq(int(x), denominator) for x in numerators], dtype=object)
-        values = np.asarray(numerators, dtype=np.float64) / denominator
-        return values if self.at_one else values[:, None]
 
 
 def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
@@ -117,11 +50,11 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
     positions = np.arange(first, last + 1)
     up, stay = evaluation.column(n - positions, n), evaluation.column(positions, n)
     if evaluation.at_one:
-        zero = 0 * up
-        rest = [zero] * (evaluation.order - 1)
-        step = evaluation.z[1]
-        # 1 - z (1 - u) = u - e (1 - u) at z = 1 + e
-        factor = multiply((up, up * step, *rest), inverse((up, -stay * step, *rest)))
+        step = evaluation.z
+        factor = multiply(scale(step, up), divide_by_one_minus(
+            scale(step, stay), up, evaluation.length, True))
+        if isinstance(factor, Measure):
+            factor = factor.full(len(positions))
     else:
         z = evaluation.nodes[None, :]
         factor = (z * up / (1 - z * stay),)
@@ -129,9 +62,11 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
             factor = (np.abs(factor[0]),)
     matrices: SiteMatrices = {(0, 0): factor}
     whole = product([(matrices, (1, 1))], exact=evaluation.exact, length=evaluation.length,
-                    stochastic=evaluation.at_one)
+                    stochastic=evaluation.at_one and not evaluation.central)
     unit = {0: evaluation.one}
-    return whole.contract([(unit, unit)])
+    found = whole.contract([(unit, unit)])
+    assert found is not None
+    return found
 
 
 class EdgeWeights:
@@ -157,14 +92,18 @@ class EdgeWeights:
 
 
 def solve_block(
-    evaluation: Evaluation, block: Block, counts: Callable[[int], bool]
+    evaluation: Evaluation, block: Block, counts: Callable[[int], bool],
+    until: int | None = None,
 ) -> dict[int, dict[Exit, Element]]:
     """Return for each state of a block the generating function of reaching each exit.
 
     Parameters
     ----------
     counts : phase -> whether its steps weigh z
+    until : number of phases after which the walk is followed no further: then entering
+        the next phase is an exit
     """
+    end = Exit(UP, len(block.automata.law.landscape.milestones), ())
     weigh = EdgeWeights(evaluation, block.automata.law.n, block.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[Exit, Element]] = {}
@@ -175,10 +114,13 @@ def solve_block(
             element = weigh(state.position, weight, marked)
             if isinstance(target, Exit):
                 outputs[i][target] = element
+            elif until is not None and block.states[target].phase >= until:
+                outputs[i][end] = add(outputs[i][end], element) if end in outputs[i] else element
             else:
                 rows[i][target] = element
         evaluation.without_loop(i, rows[i], outputs[i], marked)
-    return solve(rows, outputs, block.order, length=evaluation.length, at_one=evaluation.at_one)
+    return solve(rows, outputs, block.order, length=evaluation.length, at_one=evaluation.at_one,
+                 lossy=evaluation.lossy)
 
 
 def site_matrices(
@@ -195,15 +137,21 @@ def site_matrices(
     z = evaluation.z if counts else evaluation.one
 
     def weight(times: int, direction: int) -> Element:
-        probability = share[direction] * times
-        return tuple(c * probability for c in z)
+        return scale(z, share[direction] * times)
 
     events = site_events(
-        site, weight, length=evaluation.length, at_one=evaluation.at_one,
+        site, weight, length=evaluation.length, at_one=evaluation.at_one, lossy=evaluation.lossy,
         prepare=lambda k, row, leaving: evaluation.without_loop(k, row, leaving, counts),
     )
+    if evaluation.central:
+        kernel = count_exits(events, site.incoming, site.outgoing, evaluation.one)
+        return {key: Measure(element).full(len(positions)) for key, element in kernel.items()}
     unit = tuple(c + 0 * share[UP] for c in evaluation.one)
     return count_exits(events, site.incoming, site.outgoing, unit)
+
+
+class _NoWayUpError(Exception):
+    """A site is never left upwards for good."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,33 +159,52 @@ class GeneratingFunction:
     """E[z^T] of a decomposition, for any choice of the phases whose steps count.
 
     The product over the sites is computed once and kept.
+
+    Attributes
+    ----------
+    until : number of phases after which a run is followed no further, so that getting stuck
+        later does no harm; at least those before the cut
     """
 
     decomposition: Decomposition
     evaluation: Evaluation
+    until: int | None = None
 
     @cached_property
     def middle(self) -> Product:
         """The product of all K_s(z)."""
-        return self._product(True)
+        return self._product(self.evaluation, True)
 
     @cached_property
     def middle_uncounted(self) -> Product:
         """The product of all K_s(1): the law of the crossing counts alone."""
-        return self._product(False)
+        e = self.evaluation
+        if not e.central:
+            return self._product(e, False)
+        masses = self._product(replace(e, order=0), False)
+        assert masses.entries is not None
+        return replace(masses, entries={
+            key: scale(e.one, element[0]) for key, element in masses.entries.items()})
 
-    def _product(self, counts: bool) -> Product:
+    def _product(self, e: Evaluation, counts: bool) -> Product:
         """Multiply the sites' matrices, computed a stretch at a time to save memory."""
-        d, e = self.decomposition, self.evaluation
+        d = self.decomposition
         stretches = (
             replace(site, high=high, low=max(site.low, high - _STRETCH + 1))
             for site in d.sites for high in range(site.high, site.low - 1, -_STRETCH)
         )
-        return product(
-            ((site_matrices(e, d, site, counts), (site.incoming + 1, site.outgoing + 1))
-             for site in stretches),
-            exact=e.exact, length=e.length, stochastic=e.at_one,
-        )
+        def factors() -> Iterator[tuple[SiteMatrices, tuple[int, int]]]:
+            for site in stretches:
+                matrices = site_matrices(e, d, site, counts)
+                if not matrices:
+                    raise _NoWayUpError
+                yield matrices, (site.incoming + 1, site.outgoing + 1)
+
+        try:
+            return product(factors(), exact=e.exact, length=e.length,
+                           stochastic=e.at_one and not e.central and not e.lossy)
+        except _NoWayUpError:
+            return Product({}, None, fmpz(1))
 
     def __call__(self, phases: Sequence[bool]) -> Element:
         """Return E[z^T], T the number of steps in the marked phases."""
@@ -266,28 +233,29 @@ class GeneratingFunction:
 
         bottom = solve_block(e, d.bottom, counts)
         if d.top_region is None:
-            return _total([multiply(v, ends[exit_, 0])
-                           for exit_, v in bottom[d.bottom.start[0]].items()])
+            return self._sum([multiply(v, ends[exit_, 0])
+                              for exit_, v in bottom[d.bottom.start[0]].items()])
         top = top_vector(e, d, phases[d.phase])
         columns = _bottom_columns(d, bottom)
         pairs: list[tuple[Vector, Vector]] = []
         for mark in dict.fromkeys(m for m, _ in top):
             row = {c: v for (m, c), v in top.items() if m == mark}
             column = {
-                c: _total([multiply(v, ends[exit_, mark]) for exit_, v in exits.items()])
+                c: self._sum([multiply(v, ends[exit_, mark]) for exit_, v in exits.items()])
                 for c, exits in enumerate(columns)
             }
             pairs.append((row, column))
         if not d.sites:
-            return _total([multiply(v, column[c]) for row, column in pairs
-                           for c, v in row.items()])
+            return self._sum([multiply(v, column[c]) for row, column in pairs
+                              for c, v in row.items()])
         if phases[d.phase]:
-            return self.middle.contract(pairs)
-        if e.at_one and all(_alike(v, column[0]) for _, column in pairs for v in column.values()):
+            return self.middle.contract(pairs) or self._sum([])
+        if e.at_one and not e.central and not e.lossy and all(
+                _alike(v, column[0]) for _, column in pairs for v in column.values()):
             # What follows does not depend on the crossing counts: the result is a mean of
             # equal values.
             return _total([multiply(v, column[0]) for row, column in pairs for v in row.values()])
-        return self.middle_uncounted.contract(pairs)
+        return self.middle_uncounted.contract(pairs) or self._sum([])
 
     def _after_cut(self, phases: Sequence[bool]) -> dict[tuple[Exit, int], Element]:
         """Return the generating function of what follows the cut, per (bottom exit, mark)."""
@@ -296,8 +264,17 @@ class GeneratingFunction:
         marks = exit_marks(d.top_region)
         if d.tail is None:
             return {(x, m): e.one for x in exits for m in marks}
-        tail = solve_block(e, d.tail, lambda phase: phases[phase])
-        return {key: _total(list(tail[i].values())) for key, i in d.tail_start.items()}
+        tail = solve_block(e, d.tail, lambda phase: phases[phase], self.until)
+        result: dict[tuple[Exit, int], Element] = {}
+        for key, i in d.tail_start.items():
+            over = self.until is not None and d.tail.states[i].phase >= self.until
+            result[key] = e.one if over else self._sum(
+                [v for exit_, v in tail[i].items() if exit_.direction == UP])
+        return result
+
+    def _sum(self, elements: Sequence[Element]) -> Element:
+        """Add up; nothing at all is worth 0: there a run never ends."""
+        return _total(elements) if elements else scale(self.evaluation.one, 0)
 
 
 def _alike(a: Element, b: Element) -> bool:

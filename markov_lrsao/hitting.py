@@ -113,27 +113,26 @@ def phase_moments(
 
     The chain starts in its only start state; `begin` None means the start. The moments given
     the state X at which `begin` is hit are averaged over X; the k-th central moment is
-    E[sum_l binom(k, l) m^l(X) (m(X) - m)^(k-l)].
+    E[sum_l binom(k, l) m^l(X) (m(X) - m)^(k-l)]. In floats each carries a bound of its error.
     """
-    if field == "exact" and worth_merging(chain):
+    if field == "float":
+        from markov_lrsao.float_moments import float_moments
+
+        return float_moments(chain, begin, end, order, progress=progress)
+    if worth_merging(chain):
         chain, begin, end = _merged(chain, begin, end)
     start = int(chain.start[0])
-    moments = central_moments(chain, end, order, field=field, progress=progress)
+    moments = central_moments(chain, end, order, progress=progress)
     if begin is None:
         return [values[start] for values in moments]
     means = moments[0]
-    mean = expected_at_hitting(chain, begin, means, field=field)[start]
+    mean = expected_at_hitting(chain, begin, means)[start]
     result = [mean]
     for k in range(2, order + 1):
-        if field == "float":
-            spread = (means - mean) ** k
-            for m in range(2, k + 1):
-                spread = spread + comb(k, m) * moments[m - 1] * (means - mean) ** (k - m)
-        else:
-            spread = [
-                sum((comb(k, m) * moments[m - 1][i] * (h - mean) ** (k - m)
-                     for m in range(2, k + 1)), (h - mean) ** k)
-                for i, h in enumerate(means)
-            ]
-        result.append(expected_at_hitting(chain, begin, spread, field=field)[start])
+        spread = [
+            sum((comb(k, m) * moments[m - 1][i] * (h - mean) ** (k - m)
+                 for m in range(2, k + 1)), (h - mean) ** k)
+            for i, h in enumerate(means)
+        ]
+        result.append(expected_at_hitting(chain, begin, spread)[start])
     return result

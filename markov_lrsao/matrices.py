@@ -20,7 +20,8 @@ from typing import Any
 
 from flint import fmpq, fmpz, fmpz_mat
 
-from markov_lrsao.series import Element, add, multiply, scale
+from markov_lrsao.measures import Measure
+from markov_lrsao.series import Element, add, multiply, pick, scale
 
 __all__ = ["Product", "SiteMatrices", "Vector", "product"]
 
@@ -38,8 +39,8 @@ class Product:
     numerators: list[fmpz_mat] | None
     denominator: fmpz
 
-    def contract(self, pairs: Sequence[tuple[Vector, Vector]]) -> Element:
-        """Return the sum of row * product * column over the pairs.
+    def contract(self, pairs: Sequence[tuple[Vector, Vector]]) -> Element | None:
+        """Return the sum of row * product * column over the pairs; None: of nothing.
 
         Exact results are accumulated as integers and reduced once.
         """
@@ -50,7 +51,6 @@ class Product:
                     if i in row and j in column:
                         term = multiply(multiply(row[i], entry), column[j])
                         total = term if total is None else add(total, term)
-            assert total is not None
             return total
         assert self.numerators is not None
         length = len(self.numerators)
@@ -133,26 +133,32 @@ def _rescaled(entries: dict[tuple[int, int], Element]) -> dict[tuple[int, int], 
 
 
 def _float_tree(matrices: SiteMatrices, *, stochastic: bool) -> dict[tuple[int, int], Element]:
-    count = len(next(iter(matrices.values()))[0])
+    count = _count(matrices)
     current = _rescaled(matrices) if stochastic else matrices
     leftover: dict[tuple[int, int], Element] | None = None
     while count > 1:
         if count % 2:  # set the last one aside
-            last = {key: tuple(c[-1] for c in v) for key, v in current.items()}
+            last = {key: pick(v, -1) for key, v in current.items()}
             leftover = (
                 last if leftover is None
                 else _multiply_float(last, leftover, stochastic=stochastic)
             )
-            current = {key: tuple(c[:-1] for c in v) for key, v in current.items()}
+            current = {key: pick(v, slice(-1)) for key, v in current.items()}
             count -= 1
-        even = {key: tuple(c[0::2] for c in v) for key, v in current.items()}
-        odd = {key: tuple(c[1::2] for c in v) for key, v in current.items()}
+        even = {key: pick(v, slice(0, None, 2)) for key, v in current.items()}
+        odd = {key: pick(v, slice(1, None, 2)) for key, v in current.items()}
         current = _multiply_float(even, odd, stochastic=stochastic)
         count //= 2
-    first = {key: tuple(c[0] for c in v) for key, v in current.items()}
+    first = {key: pick(v, 0) for key, v in current.items()}
     if leftover is None:
         return first
     return _multiply_float(first, leftover, stochastic=stochastic)
+
+
+def _count(matrices: SiteMatrices) -> int:
+    """Return the number of factors."""
+    element = next(iter(matrices.values()))
+    return len(element[0].value if isinstance(element, Measure) else element[0])
 
 
 def _integer_matrices(

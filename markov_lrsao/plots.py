@@ -10,15 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.rationals import to_float
 
 if TYPE_CHECKING:
-    from markov_lrsao.distribution import Distribution
+    from markov_lrsao.distribution import Distribution, Quantile
     from markov_lrsao.profile import Profile
 
 __all__ = ["COLOURS", "figure", "plot_distribution", "plot_profile"]
@@ -47,20 +49,32 @@ def figure(path: Path, rows: int = 1, width: float = 7.0, height: float = 4.2) -
 
 
 def plot_distribution(
-    law: Distribution, quantiles: Sequence[tuple[float, int, bool]], name: str, title: str,
-    path: Path,
+    law: Distribution, quantiles: Sequence[Quantile], name: str, title: str, path: Path,
 ) -> None:
-    """Draw P(T <= t) over t on a logarithmic axis, with the quantiles marked."""
-    low, high = max(law.quantile(1e-4), 1), law.quantile(1 - 1e-4)
-    times = np.unique(np.geomspace(max(low * 0.9, 1), high * 1.1, 400).astype(np.int64))
+    """Draw P(T <= t) over t on a logarithmic axis, with the quantiles marked.
+
+    Raises
+    ------
+    ParameterError
+        No run ends, so that there is nothing to draw.
+    """
+    reached = to_float(law.reached[0])
+    if reached <= 2 * law.error:
+        raise ParameterError(f"nothing to draw: {name} is not known to be finite ever")
+    ends = [law.quantile_range(q * reached).value for q in (1e-4, 1 - 1e-4)]
+    low, high = (min(t, law.horizon) for t in ends)
+    times = np.unique(np.geomspace(max(low * 0.9, 1), max(high * 1.1, 2), 400).astype(np.int64))
     with figure(path) as axes:
         axes.step(times, law.cdf(times), where="post", color=COLOURS[0], lw=1.8)
         axes.set_xscale("log")
-        axes.axvline(law.mean, color=COLOURS[1], lw=1.2, ls="--",
-                     label=f"E[{name}] = {law.mean:,.6g}")
-        for level, t, _ in quantiles:
-            axes.plot([t], [level], "o", color=COLOURS[2], ms=5)
-            axes.annotate(f"{level:g}: {t:,}", (t, level), textcoords="offset points",
+        given = "" if law.never.value == 0 else f" | {name} < inf"
+        axes.axvline(law.finite_mean, color=COLOURS[1], lw=1.2, ls="--",
+                     label=f"E[{name}{given}] = {law.finite_mean:,.6g}")
+        for q in quantiles:
+            if isinf(q.value):
+                continue
+            axes.plot([q.value], [q.level], "o", color=COLOURS[2], ms=5)
+            axes.annotate(f"{q.level:g}: {q}", (q.value, q.level), textcoords="offset points",
                           xytext=(6, -9), fontsize=8)
         axes.set_xlabel("t (function evaluations)")
         axes.set_ylabel(f"P({name} <= t)")
@@ -72,8 +86,6 @@ def plot_distribution(
 
 def plot_profile(found: Profile, path: Path) -> None:
     """Draw expected steps and expected visits per position."""
-    from markov_lrsao.rationals import to_float
-
     def floats(values: Sequence[Any]) -> Any:
         return np.array([to_float(v) for v in values]) if found.exact else np.asarray(values)
 

@@ -1,23 +1,25 @@
 """Results: frozen records that know how to write themselves for machines.
 
-A `Quantity` is an exact rational, a rigorous enclosure, or a float. JSON carries exact values
-as "p/q" text beside a decimal of 20 digits; an enclosure has ``lower`` and ``upper`` instead,
-decimals rounded outwards, and is marked ``"exact": false`` like a float.
+A `Quantity` is an exact rational, a rigorous enclosure, or a float with a bound of its error.
+JSON carries exact values as "p/q" text beside a decimal of 20 digits; an enclosure has ``lower``
+and ``upper`` instead, decimals rounded outwards, and is marked ``"exact": false`` like a float.
+A float has the digits that its ``error`` supports, and no more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum, inf, isfinite, isinf
+from math import floor, fsum, inf, isfinite, isinf, log10
 from typing import Any
 
 from flint import fmpq
 
+from markov_lrsao.balls import Ball
 from markov_lrsao.errors import VerificationError
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.rationals import decimal_text, harmonic_difference, rational_text, to_float
 
-__all__ = ["Quantity", "RuntimeResult", "Trap"]
+__all__ = ["Quantity", "RuntimeResult", "Trap", "known_digits"]
 
 _EXACT_HARMONIC_LIMIT = 20_000
 
@@ -31,11 +33,25 @@ class Quantity:
     value : the number itself; None where only an enclosure is known; infinity is a float
     lower, upper : the ends of a rigorous enclosure; an upper end None means that no finite one
         is known
+    error : for a float, a bound of its error; None where no bound is known
     """
 
     value: fmpq | float | None
     lower: fmpq | None = None
     upper: fmpq | None = None
+    error: float | None = None
+
+    @classmethod
+    def of(cls, number: fmpq | Ball | float) -> Quantity:
+        """Return an exact number, or a float with the error it carries.
+
+        A float of which not even the sign is known becomes 0, with an error to match.
+        """
+        if isinstance(number, Ball):
+            value, error = float(number.mid), number.error
+            return cls(0.0, error=error + abs(value)) if error >= abs(value) else cls(
+                value, error=error)
+        return cls(number if isinstance(number, fmpq) else float(number))
 
     @classmethod
     def enclosed(cls, lower: fmpq, upper: fmpq | None) -> Quantity:
@@ -70,10 +86,10 @@ class Quantity:
 
     @property
     def decimal(self) -> str:
-        """Twenty significant digits of an exact value, the shortest text of a float."""
-        if self.value is None:
-            return f"{float(self):.17g}"
-        return decimal_text(self.value) if isinstance(self.value, fmpq) else f"{self.value:.17g}"
+        """Twenty significant digits of an exact value, of a float those that are known."""
+        if isinstance(self.value, fmpq):
+            return decimal_text(self.value)
+        return f"{float(self):.{known_digits(float(self), self.error)}g}"
 
     @property
     def ends(self) -> tuple[str, str] | None:
@@ -96,7 +112,21 @@ class Quantity:
             return {"rational": self.rational, "decimal": self.decimal}
         if (ends := self.ends) is not None:
             return {"lower": ends[0], "upper": ends[1], "exact": False}
-        return {"rational": None, "decimal": self.decimal, "exact": False}
+        data = {"rational": None, "decimal": self.decimal, "exact": False}
+        return data if self.error is None else data | {"error": f"{self.error:.2e}"}
+
+
+def known_digits(value: float, error: float | None) -> int:
+    """Return how many significant digits of a float its error leaves.
+
+    The text is then within one unit of its last digit of the truth.
+
+    >>> [known_digits(1234.5678, error) for error in (0.0, 1e-3, 0.4, 90.0, 1e5)]
+    [17, 6, 4, 1, 1]
+    """
+    if error is None or error == 0 or value == 0 or not isfinite(value):
+        return 17
+    return min(max(floor(log10(abs(value))) - floor(log10(2 * error)), 1), 17)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
+from markov_lrsao.balls import Positive, checked
 from markov_lrsao.crossing import Decomposition, decompose
 from markov_lrsao.enclosure import resolve
 from markov_lrsao.errors import (
@@ -42,18 +43,16 @@ from markov_lrsao.solvers import Field
 from markov_lrsao.undecided import Answer, answer
 
 __all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hypothesis",
-           "runtime"]
+           "moments_in_floats", "runtime"]
 
 Method = Literal["auto", "joint", "crossing"]
 
 _PROBED_STATES = 20_000
 """So many states are tried before a method is recommended: seconds in floats."""
-_ROUNDING = 1e-9
-"""Probabilities that add up to 1 in floats must do so within this."""
 _ANY_WIDTH = fmpq(10**9)
 EXACT_VARIANCE_LIMIT = 10_000
 """Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
-variance is a float, and marked as one; the expectations stay exact."""
+variance is a float with a bound of its error; the expectations stay exact."""
 _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 
@@ -224,8 +223,7 @@ def _joint(
         phase_moments(chain, begin, end, moments, field=field, progress=progress)
         for begin, end in zip([None, *ends[:-1]], ends, strict=True)
     ]
-    values = [_plain(q) for q in (total, *phases)]
-    return Answer(_quantities(values), "joint", chain.size)
+    return Answer([[Quantity.of(x) for x in q] for q in (total, *phases)], "joint", chain.size)
 
 
 def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answer:
@@ -233,39 +231,44 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     count = len(law.landscape.milestones)
     chosen: list[Sequence[bool]] = [[True] * count]
     chosen += [[k == phase for k in range(count)] for phase in range(count)]
-    exact_order = 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
-    order = moments if field == "float" else exact_order
-    function = GeneratingFunction(decomposition, Evaluation(exact=field == "exact", order=order))
-    values = [_plain(central_from_factorial(_whole(function(phases)))) for phases in chosen]
-    if field == "exact" and order < moments:
-        floats = GeneratingFunction(decomposition, Evaluation(exact=False, order=moments))
-        for value, phases in zip(values, chosen, strict=True):
-            value.extend(_plain(central_from_factorial(floats(phases))[order:]))
-    return Answer(_quantities(values), "crossing", decomposition.states)
+    order = 0 if field == "float" else 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
+    values: list[list[Quantity]] = [[] for _ in chosen]
+    if order:
+        function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
+        values = [[Quantity(v) for v in central_from_factorial(_whole(function(phases)))]
+                  for phases in chosen]
+    if order < moments:
+        for known, phases in zip(values, moments_in_floats(decomposition, chosen, moments),
+                                 strict=True):
+            known += phases[order:]
+    return Answer(values, "crossing", decomposition.states)
+
+
+def moments_in_floats(
+    decomposition: Decomposition, chosen: Sequence[Sequence[bool]], moments: int
+) -> list[list[Quantity]]:
+    """Return mean and central moments of the marked phases, each with a bound of its error."""
+    function = GeneratingFunction(
+        decomposition, Evaluation(exact=False, central=True, order=moments))
+    with checked():
+        return [[Quantity.of(x) for x in _whole(function(phases))[1:]] for phases in chosen]
 
 
 def _whole(element: Element) -> Element:
-    """Check that E[z^T] at z = 1 is 1: exactly, or but for rounding.
+    """Check that E[z^T] at z = 1 is 1: exactly, or within the bound of its error.
 
     Raises
     ------
     VerificationError
         Some runs are lost, or counted twice.
     """
-    head = element[0]
-    if head != 1 and (isinstance(head, fmpq) or not abs(float(head) - 1) <= _ROUNDING):
+    mass = element[0]
+    floating = isinstance(mass, Positive)
+    if not abs(float(mass.value) - 1) <= mass.relative if floating else mass != 1:
         raise VerificationError(
-            f"the probabilities of all runs add up to {head}, not 1; please report this instance")
+            f"the probabilities of all runs add up to {mass.value if floating else mass}, not 1; "
+            f"please report this instance")
     return element
-
-
-def _quantities(values: Sequence[Sequence[fmpq | float]]) -> list[list[Quantity]]:
-    return [[Quantity(v) for v in row] for row in values]
-
-
-def _plain(values: Sequence[Any]) -> list[fmpq | float]:
-    """Turn numpy floats into Python's."""
-    return [v if isinstance(v, fmpq) else float(v) for v in values]
 
 
 def central_from_factorial(element: Element) -> list[Any]:

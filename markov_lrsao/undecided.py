@@ -8,7 +8,7 @@ fails, `UndecidedComparisonError` says so; simulation is then the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -44,7 +44,7 @@ from markov_lrsao.tails import LEVELS
 from markov_lrsao.traps import Fate, fate
 from markov_lrsao.valued import chain_with_values, describe_state, everything, joint_with_values
 
-__all__ = ["Answer", "answer", "solve_values"]
+__all__ = ["Answer", "answer", "chains_with_values", "solve_values"]
 
 MOST_VALUED_STATES = 250_000
 """Default limit of chains with values: some 20 seconds to explore."""
@@ -148,11 +148,16 @@ def _of_decomposition(d: Decomposition, moments: int) -> Answer:
     return Answer(found.values, "crossing", d.states, undecided=found.undecided)
 
 
-def _best(
-    law: StepLaw, field: Field, moments: int, tolerance: fmpq, largest: int, progress: Progress
-) -> Answer:
-    """Refine the chain with values until it is decided, narrow or too large."""
-    best: Answer | None = None
+def chains_with_values(
+    law: StepLaw, largest: int, progress: Progress = no_progress
+) -> Iterator[Refined]:
+    """Yield the chain with values at finer and finer levels, as long as they fit.
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+        None fits.
+    """
     unit = abs(law.algorithm.learn) if law.algorithm.learn != 0 else fmpq(1)
     families: list[list[Callable[[], Refined]]] = [
         [partial(joint_with_values, law, level, largest=largest)
@@ -160,11 +165,12 @@ def _best(
         [partial(everything, law, unit * mesh, exact_bits=_EXACT_BITS, largest=largest)
          for mesh in _MESHES],
     ]
+    found = False
     refused: StateSpaceTooLargeError | None = None
     with progress("following values", total=sum(map(len, families))) as bar:
         for family in families:
-            if best is not None:
-                break  # the second family follows more rows, and is no finer for those
+            if found:
+                return  # the second family follows more rows, and is no finer for those
             for way in family:
                 bar.advance()
                 try:
@@ -174,13 +180,24 @@ def _best(
                 except StateSpaceTooLargeError as error:
                     refused = error
                     break
-                found = solve_values(block, field, moments)
-                if best is None or _narrower(found, best):
-                    best = found
-                if found.undecided is None or _relative_width(found) <= tolerance:
-                    return found
-    if best is None:
+                found = True
+                yield block
+    if not found:
         raise refused or StateSpaceTooLargeError("no way of following values applies")
+
+
+def _best(
+    law: StepLaw, field: Field, moments: int, tolerance: fmpq, largest: int, progress: Progress
+) -> Answer:
+    """Refine the chain with values until it is decided, narrow or too large."""
+    best: Answer | None = None
+    for block in chains_with_values(law, largest, progress):
+        found = solve_values(block, field, moments)
+        if best is None or _narrower(found, best):
+            best = found
+        if found.undecided is None or _relative_width(found) <= tolerance:
+            return found
+    assert best is not None
     return best
 
 
@@ -236,7 +253,7 @@ def _count(law: StepLaw) -> int:
 
 
 def _numbers(values: Sequence[Any]) -> list[Quantity]:
-    return [Quantity(v if isinstance(v, fmpq) else float(v)) for v in values]
+    return [Quantity.of(v) for v in values]
 
 
 def _enclosed(

@@ -39,7 +39,7 @@ from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.custom import chain_from_rows
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
-from markov_lrsao.hitting import hitting_times
+from markov_lrsao.hitting import phase_moments
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.parameters import Parameters
@@ -135,8 +135,8 @@ def expected_time(
     337.5946
     """
     found = vanishing_chain(law, limit=limit, max_states=max_states, progress=progress)
-    value = hitting_times(found.chain, found.ends, field=field, progress=progress)[0]
-    return Quantity(value if isinstance(value, fmpq) else float(value))
+    (mean,) = phase_moments(found.chain, None, found.ends, 1, field=field, progress=progress)
+    return Quantity.of(mean)
 
 
 class _Walk:

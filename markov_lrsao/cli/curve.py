@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import JsonOption, WorkersOption
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -36,11 +36,12 @@ def curve(
     from markov_lrsao.cli.tables import show, table
     from markov_lrsao.curves import curve as points
     from markov_lrsao.progress import terminal_progress
+    from simulate.plan import parse_range
 
-    chosen = points(ell, _sizes(n), field="exact" if exact else "float",
+    chosen = points(ell, parse_range(n), field="exact" if exact else "float",
                     workers=workers or os.cpu_count() or 1, progress=terminal_progress)
     if as_json:
-        print(json.dumps([
+        print(json_text([
             p.result.to_dict() for p in chosen
         ]))
         return
@@ -53,23 +54,6 @@ def curve(
     ]
     show(table(["n", "l", "E[T]", "E[T1]", "E[T2]", "E[T3]", "sd[T]", "n H_n", "ratio"], rows,
                right=range(9)))
-
-
-def _sizes(text: str) -> list[int]:
-    from markov_lrsao.cli.options import numbers
-    from markov_lrsao.errors import ParameterError
-
-    if ":" not in text:
-        return numbers(text, "n", int)
-    try:
-        parts = [int(part) for part in text.split(":")]
-    except ValueError:
-        parts = []
-    if parts and parts[0] > parts[min(1, len(parts) - 1)]:
-        raise ParameterError(f"--n {text!r} is empty: write the smaller end first")
-    if len(parts) not in (2, 3) or (len(parts) == 3 and parts[2] < 1):
-        raise ParameterError(f"--n {text!r}: write first:last:step, e.g. 50:1000:50")
-    return list(range(parts[0], parts[1] + 1, parts[2] if len(parts) == 3 else 1))
 
 
 def reference(

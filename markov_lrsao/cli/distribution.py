@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,11 +20,16 @@ from markov_lrsao.cli.options import (
     instance,
     numbers,
 )
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
-    from markov_lrsao.distribution import Distribution
+    from markov_lrsao.distribution import Distribution, Quantile
+    from markov_lrsao.results import Quantity
 
 __all__ = ["register"]
+
+_FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0)
+_DIGITS = 6
 
 
 def register(app: typer.Typer) -> None:
@@ -67,7 +71,7 @@ def distribution(
     if method not in ("auto", "powers", "inversion"):
         raise ParameterError(f"method = {method!r}: choose auto, powers or inversion")
     levels = numbers(quantiles, "quantiles", float)
-    times = numbers(at, "at", int) if at else []
+    times = [] if at is None else numbers(at, "at", int)
     for level in levels:
         if not 0 < level < 1:
             raise ParameterError(f"quantiles: {level} is out of range, 0 < q < 1 is needed")
@@ -76,21 +80,20 @@ def distribution(
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     law = law_of(chosen.landscape, chosen.algorithm, phase=phase, method=method,  # type: ignore[arg-type]
                  outside_h=outside_h, progress=terminal_progress)
-    found = [(level, *law.quantile_bracket(level)) for level in levels]
-    tails = [(c, 1 - float(law.cdf(int(c * law.mean)))) for c in (1.0, 1.5, 2.0, 3.0, 5.0)]
+    found = [law.quantile_range(level) for level in levels]
     name = "T" if phase is None else f"T{phase}"
     if plot is not None:
         from markov_lrsao.plots import plot_distribution
 
         title = f"{chosen.landscape.name}, n = {chosen.landscape.n}, l = {chosen.landscape.ell}"
         plot_distribution(law, found, name, title, plot)
+    shape = chosen.landscape
     if as_json:
-        print(json.dumps(_as_dict(chosen.landscape.n, chosen.landscape.ell, name, law, found,
-                                  tails, times)))
+        print(json_text({"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)}))
     else:
         from markov_lrsao.cli.tables import show
 
-        show(_text(chosen.landscape.n, chosen.landscape.ell, name, law, found, tails, times))
+        show(_text(shape.n, shape.ell, name, law, found, times))
         if plot is not None:
             print(f"\nwritten: {plot}")
 
@@ -104,37 +107,115 @@ def _check_plot(plot: Path) -> None:
         raise ParameterError(f"--plot {plot}: the folder does not exist")
 
 
+def _tails(law: Distribution) -> list[tuple[float, float, float]]:
+    """Return (c, low, high) with P(T > c m) in [low, high], m the mean of the runs that end.
+
+    Where only an enclosure of the mean is known, m may be anything in it.
+    """
+    ends = law.expectation.lower, law.expectation.upper
+    if ends[0] is None or ends[1] is None:
+        low = high = law.finite_mean
+    else:
+        from markov_lrsao.rationals import to_float
+
+        low, high = (to_float(x) for x in ends if x is not None)
+    return [(c, 1 - law.bounds(int(c * high))[1], 1 - law.bounds(int(c * low))[0])
+            for c in _FACTORS]
+
+
 def _as_dict(
-    n: int, ell: int, name: str, law: Distribution, found: list[tuple[float, int, bool]],
-    tails: list[tuple[float, float]], times: list[int],
+    name: str, law: Distribution, found: list[Quantile], times: list[int]
 ) -> dict[str, Any]:
+    from math import isfinite
+
+    known = law.expectation.value is not None and isfinite(law.mean)
     return {
-        "n": n, "ell": ell, "quantity": name, "method": law.method, "error_bound": law.error,
-        "mean": law.mean, "standard_deviation": law.deviation,
-        "quantiles": [{"level": q, "value": t, "certain": c} for q, t, c in found],
-        "tails": [{"factor": c, "probability": p} for c, p in tails],
-        "cdf": [{"t": t, "probability": float(law.cdf(t))} for t in times],
+        "quantity": name, "method": law.method, "error_bound": law.error,
+        "mean": law.mean if known else None,
+        "standard_deviation": law.deviation if known else None,
+        "expectation": law.expectation.to_dict(), "variance": law.variance.to_dict(),
+        "never": law.never.to_dict(),
+        "mean_if_finite": law.finite_mean if isfinite(law.finite_mean) else None,
+        "quantiles": [q.to_dict() for q in found],
+        "tails": [] if not isfinite(law.finite_mean) else [
+            {"factor": c, "probability": (low + high) / 2, "lower": low, "upper": high}
+            for c, low, high in _tails(law)],
+        "cdf": [{"t": t, "probability": float(law.cdf(t)),
+                 **dict(zip(("lower", "upper"), law.bounds(t), strict=True))} for t in times],
     }
 
 
 def _text(
-    n: int, ell: int, name: str, law: Distribution, found: list[tuple[float, int, bool]],
-    tails: list[tuple[float, float]], times: list[int],
+    n: int, ell: int, name: str, law: Distribution, found: list[Quantile], times: list[int]
 ) -> str:
+    from math import isfinite
+
     from markov_lrsao.cli.tables import table
 
-    blocks = [
-        f"distribution of {name}, n = {n}, l = {ell}: mean {law.mean:.6g}, "
-        f"standard deviation {law.deviation:.6g}\n"
+    head = [
+        f"distribution of {name}, n = {n}, l = {ell}: mean {_moment(law.expectation)}, "
+        f"standard deviation {_moment(law.standard_deviation)}",
         f"method: {law.method}; every P({name} <= t) is within {law.error:.1e} of the truth",
-        table(["level", "quantile"],
-              [[f"{q:g}", f"{t:,}" + ("" if sure else " (or next to it)")]
-               for q, t, sure in found], right=[1]),
-        table(["c", f"P({name} > c E[{name}])"], [[f"{c:g}", f"{p:.6g}"] for c, p in tails],
-              right=[0]),
     ]
+    mean = f"E[{name}]"
+    if not law.never.exact or law.never.value != 0:
+        mean = "m"
+        ends = law.never.ends
+        share = f"in [{ends[0]}, {ends[1]}]" if ends else f"{law.never.rational}"
+        about = "" if law.never.exact else "about "
+        head.append(f"P({name} = inf) is {share}" + (
+            f"; m = {about}E[{name} | {name} < inf] = {law.finite_mean:.6g}"
+            if isfinite(law.finite_mean) else ""))
+    blocks = [
+        "\n".join(head),
+        table(["level", "quantile"], [[f"{q.level:g}", str(q)] for q in found], right=[1]),
+    ]
+    if isfinite(law.finite_mean):
+        blocks.append(table(["c", f"P({name} > c {mean})"],
+                            [[f"{c:g}", _between(low, high)] for c, low, high in _tails(law)],
+                            right=[0]))
     if times:
-        blocks.append(table(
-            ["t", f"P({name} <= t)"], [[f"{t:,}", f"{float(law.cdf(t)):.12f}"] for t in times],
-            right=[0]))
+        blocks.append(table(["t", f"P({name} <= t)"],
+                            [[f"{t:,}", _between(*law.bounds(t), digits=12)] for t in times],
+                            right=[0]))
     return "\n\n".join(blocks)
+
+
+def _moment(quantity: Quantity) -> str:
+    """Return a few digits of a number, as many as are known; or its enclosure."""
+    from markov_lrsao.rationals import decimal_text
+
+    if quantity.infinite:
+        return "infinite"
+    if quantity.lower is None:
+        return f"{float(quantity.decimal):.{_DIGITS}g}"
+    if quantity.upper is None:
+        return "unknown"
+    return (f"in [{decimal_text(quantity.lower, 8, towards=-1)}, "
+            f"{decimal_text(quantity.upper, 8, towards=1)}]")
+
+
+def _between(low: float, high: float, digits: int = _DIGITS) -> str:
+    """Return a number known to lie between two, by its digits or by its ends.
+
+    >>> _between(0.123456, 0.123458), _between(0.1, 0.2), _between(0.0, 1e-9)
+    ('0.12346', '0.1 to 0.2', '0 to 1e-09')
+    """
+    from markov_lrsao.results import known_digits
+
+    middle, error = (low + high) / 2, (high - low) / 2
+    supported = known_digits(middle, error)
+    if error == 0 or supported >= 3:
+        return f"{middle:.{min(supported, digits)}g}"
+    return f"{_outwards(low, -1)} to {_outwards(high, 1)}"
+
+
+def _outwards(x: float, side: int) -> str:
+    """Return three digits of a number in [0, 1], rounded down or up."""
+    from math import ceil, floor, log10
+
+    if x <= 0:
+        return "0"
+    unit = 10.0 ** (floor(log10(x)) - 2)
+    rounded = (floor(x / unit + 1e-9) if side < 0 else ceil(x / unit - 1e-9)) * unit
+    return f"{min(rounded, 1.0):.3g}"

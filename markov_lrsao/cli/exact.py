@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from markov_lrsao.cli.options import (
     ROption,
     instance,
 )
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from markov_lrsao.results import Quantity, RuntimeResult
@@ -99,7 +99,7 @@ def exact(
     else:
         data, text = result.to_dict(), _text(result)
     if as_json:
-        print(json.dumps(data))
+        print(json_text(data))
     else:
         show(text)
 
@@ -143,7 +143,10 @@ def _cells(quantity: Quantity) -> list[str]:
     if (ends := quantity.ends) is not None:
         middle = "-" if quantity.upper is None else f"{float(quantity):.6g} (about)"
         return [middle, f"[{ends[0]}, {ends[1]}]"]
-    return [quantity.decimal, shorten(quantity.rational or "(float)")]
+    if quantity.rational is not None:
+        return [quantity.decimal, shorten(quantity.rational)]
+    return [quantity.decimal,
+            "(float)" if quantity.error is None else f"(float, within {quantity.error:.1e})"]
 
 
 def _foot(result: RuntimeResult) -> str:

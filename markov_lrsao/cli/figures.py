@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -42,14 +42,14 @@ def figures(
     selected = chosen(only)
     if list_:
         if as_json:
-            print(json.dumps([{"name": f.name, "title": f.title} for f in selected]))
+            print(json_text([{"name": f.name, "title": f.title} for f in selected]))
         else:
             print(table(["name", "title"], [[f.name, f.title] for f in selected]))
         return
     settings = Settings.quick() if quick else Settings.full()
     paths = build([f.name for f in selected], out, settings, terminal_progress)
     if as_json:
-        print(json.dumps({"folder": str(out), "settings": settings.to_dict(),
+        print(json_text({"folder": str(out), "settings": settings.to_dict(),
                           "figures": [{"name": f.name, "title": f.title, "data": str(path)}
                                       for f, path in zip(selected, paths, strict=True)]}))
     else:

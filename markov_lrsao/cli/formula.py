@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -44,7 +44,7 @@ def formula(
     texts = [(f.name, to_latex(f.expression) if latex else str(f.expression), f.range)
              for f in lines]
     if as_json:
-        print(json.dumps([{"name": a, "expression": b, "range": c} for a, b, c in texts]))
+        print(json_text([{"name": a, "expression": b, "range": c} for a, b, c in texts]))
         return
     for name, text, valid in texts:
         print(f"{name}   [{valid}]\n    {text}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 
 from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import EllOption, GammaOption, JsonOption, NOption, OutsideHOption
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from markov_lrsao.regime_map import RegimeMap
@@ -95,7 +95,7 @@ def map_(
     for path in files:
         _write(path, _content(path, found, quantity, " ".join(words)))
     if as_json:
-        print(json.dumps(found.to_dict(quantity)))
+        print(json_text(found.to_dict(quantity)))
     else:
         _print(found, quantity, files)
 
@@ -105,7 +105,7 @@ def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes
     if ending == ".csv":
         return found.to_csv(quantity).encode()
     if ending == ".json":
-        return (json.dumps(found.to_dict(quantity), indent=1) + "\n").encode()
+        return (json_text(found.to_dict(quantity), indent=1) + "\n").encode()
     from markov_lrsao.figures.canvas import pictures
     from markov_lrsao.figures.maps import map_figure
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from dataclasses import dataclass
-from math import isinf, log
+from math import inf, isinf, log, nextafter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from markov_lrsao.cli.options import AlphaOption, EllOption, GammaOption, JsonOption
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from markov_lrsao.landscape import Landscape
@@ -19,6 +20,8 @@ __all__ = ["register"]
 
 _LIMIT = 10**9
 _STUCK_LIMIT = 10**6
+_FEW_STATES = 3000
+"""Largest chain with values that is tried at every n: seconds per cell."""
 
 
 def register(app: typer.Typer) -> None:
@@ -69,7 +72,7 @@ def relax(
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     engine_n: Annotated[int, typer.Option(
-        "--engine-n", help="Ask the exact engine up to this n (minutes per cell from n = 10 on).")
+        "--engine-n", help="Up to this n let the exact engine take minutes per cell, not seconds.")
     ] = 0,
     runs: Annotated[int, typer.Option("--runs", help="Runs per simulated cell.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", help="Fixes every run.")] = 1,
@@ -77,9 +80,11 @@ def relax(
 ) -> None:
     """Print how E[T] changes over n when r leaves hypothesis (H).
 
-    r = 0 and the limit r -> 0+ come from chains of their own (exact up to n = 10, then floats);
-    other cells from the exact engine up to --engine-n, else from a simulation, and say so.
+    r = 0 and the limit r -> 0+ come from chains of their own (exact up to n = 10, then floats).
+    Other cells are exact or enclosed where the exact engine has an answer within seconds (inside
+    (H) always); else simulated, each with random streams of its own. Every line says which.
     """
+    from markov_lrsao.errors import ParameterError
     from markov_lrsao.landscape import Landscape
     from markov_lrsao.parameters import Parameters
     from markov_lrsao.rationals import rational
@@ -89,16 +94,20 @@ def relax(
     chosen: list[tuple[str, Literal["lower", "upper"]]] = [
         (text.strip(), "lower") for text in factors.split(",") if text.strip()]
     chosen += [(text.strip(), "upper") for text in upper_factors.split(",") if text.strip()]
+    if not chosen:
+        raise ParameterError("--factors and --upper-factors are both empty: give one, e.g. "
+                             "--factors 0.5,0.9")
     for text, _ in chosen:
         rational(text.removesuffix("+"), "factor")
+    sizes = parse_range(n)
     lines = []
     for text, bound in chosen:
-        for size in parse_range(n):
+        for size in sizes:
             landscape = Landscape.jump(size, gap)
             parameters = Parameters.paper(size, alpha, gamma)
             lines.append(_line(landscape, parameters, text, bound, engine_n, runs, seed))
     if as_json:
-        print(json.dumps([line.to_dict() for line in lines]))
+        print(json_text([line.to_dict() for line in lines]))
         return
     _show(lines, gap, runs, seed)
 
@@ -107,12 +116,10 @@ def _line(
     landscape: Landscape, parameters: Parameters, text: str, bound: Literal["lower", "upper"],
     engine_n: int, runs: int, seed: int,
 ) -> Line:
-    from markov_lrsao.algorithm import Algorithm
-    from markov_lrsao.errors import ParameterError, UndecidedComparisonError
+    from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.rationals import rational, rational_text, shorten, to_float
+    from markov_lrsao.rationals import rational, rational_text, shorten
     from markov_lrsao.relaxed import penalties, relative_penalty
-    from markov_lrsao.runtime import runtime
     from markov_lrsao.vanishing import expected_time, vanishing_law
 
     n, factor = landscape.n, rational(text.removesuffix("+"), "factor")
@@ -127,18 +134,37 @@ def _line(
     given = relative_penalty(landscape, parameters, factor, bound)
     name = text if bound == "lower" else f"{text} upper"
     known = (n, name, shorten(rational_text(given.r), 20), penalties(landscape, given))
-    algorithm = Algorithm.lrsao(given)
-    if n <= engine_n:
-        try:
-            result = runtime(landscape, algorithm, outside_h=True, progress=terminal_progress)
-        except UndecidedComparisonError:
-            return _simulated(known, landscape, given, bound, runs, seed)
-        total, trap = result.total, result.trap
-        ends = (float(total), float(total)) if total.lower is None else (
-            to_float(total.lower), float("inf") if total.upper is None else to_float(total.upper))
-        stuck = None if trap is None else (to_float(trap.lower), to_float(trap.upper))
-        return Line(*known, result.kind, ends[0], float(total), ends[1], stuck)
-    return _simulated(known, landscape, given, bound, runs, seed)
+    solved = _solved(known, landscape, given, n <= engine_n)
+    return solved or _simulated(known, landscape, given, bound, runs, seed)
+
+
+def _solved(
+    known: tuple[int, str, str, int | None], landscape: Landscape, parameters: Parameters,
+    patient: bool,
+) -> Line | None:
+    """Ask the exact engine; None where it has no answer, or no finite enclosure."""
+    from markov_lrsao.algorithm import Algorithm
+    from markov_lrsao.errors import (
+        CrossingError,
+        StateSpaceTooLargeError,
+        UndecidedComparisonError,
+    )
+    from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.rationals import to_float
+    from markov_lrsao.runtime import runtime
+
+    try:
+        result = runtime(landscape, Algorithm.lrsao(parameters), outside_h=True,
+                         max_states=None if patient else _FEW_STATES, progress=terminal_progress)
+    except (CrossingError, StateSpaceTooLargeError, UndecidedComparisonError):
+        return None
+    total, trap = result.total, result.trap
+    if total.lower is not None and total.upper is None:
+        return None
+    low, high = (float(total),) * 2 if total.lower is None or total.upper is None else (
+        nextafter(to_float(total.lower), 0), nextafter(to_float(total.upper), inf))
+    stuck = None if trap is None else (to_float(trap.lower), to_float(trap.upper))
+    return Line(*known, result.kind, low, float(total), high, stuck)
 
 
 def _simulated(
@@ -154,13 +180,24 @@ def _simulated(
 
     law = StepLaw.of(landscape, Algorithm.lrsao(parameters))
     limit = _STUCK_LIMIT if bound == "upper" else _LIMIT
-    samples = simulate(law, runs=runs, seed=seed, limit=limit, progress=terminal_progress)
+    samples = simulate(law, runs=runs, seed=seed, limit=limit, path=_path(landscape, parameters),
+                       progress=terminal_progress)
     found = summary(samples)
     if bound == "upper" and found.censored:
         stuck = (1 - found.success.high, 1 - found.success.low)
         endless = float("inf")
         return Line(*known, "simulated", endless, endless, endless, stuck)
     return Line(*known, "simulated", found.ert.low, found.ert.value, found.ert.high)
+
+
+def _path(landscape: Landscape, parameters: Parameters) -> tuple[int, ...]:
+    """Return numbers that give every cell random streams of its own, wherever it stands."""
+    from markov_lrsao.rationals import rational_text
+
+    words = (str(landscape.n), str(landscape.ell), *(
+        rational_text(x) for x in (parameters.alpha, parameters.gamma, parameters.r)))
+    digest = hashlib.sha256(" ".join(("relax", *words)).encode()).digest()
+    return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
 
 
 def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
@@ -192,7 +229,8 @@ def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
              "growth: per unit of n;", "exponent: of n, from one line to the next; degree: "
              "expected for n -> infinity at fixed l"]
     if any(line.kind == "simulated" for line in lines):
-        notes.append(f"simulated: {runs:,} runs, seed {seed}, ERT with 95% interval, limit "
+        notes.append(f"simulated: {runs:,} runs per cell, seed {seed}, independent streams, ERT "
+                     f"with 95% interval, limit "
                      f"{_LIMIT:,} steps ({_STUCK_LIMIT:,} above (H), where a run that reaches "
                      f"it counts as stuck)")
     print("\n" + "\n".join(notes))

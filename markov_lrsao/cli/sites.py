@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from markov_lrsao.cli.options import (
     ROption,
     instance,
 )
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -64,7 +64,7 @@ def sites(
         return f"{to_float(value) if found.exact else value:.6g}"
 
     if as_json:
-        print(json.dumps({
+        print(json_text({
             "n": chosen.landscape.n, "ell": chosen.landscape.ell, "exact": found.exact,
             "positions": [
                 {"position": p, "steps": text(found.steps[p]), "visits": text(found.visits[p])}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -19,6 +18,7 @@ from markov_lrsao.cli.options import (
     ROption,
     instance,
 )
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -66,7 +66,7 @@ def states(
         chain = part_chain(law, part, merge=not unmerged, progress=terminal_progress)
     entries = set(chain.start.tolist())
     if as_json:
-        print(json.dumps({
+        print(json_text({
             "n": chosen.landscape.n, "ell": chosen.landscape.ell, "part": part,
             "states": [
                 {"index": i, "label": chain.label(i), "position": int(chain.positions[i]),

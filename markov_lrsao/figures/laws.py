@@ -94,13 +94,13 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
             ended = np.sort(samples_of(cell).times)
             share = np.searchsorted(ended, times, side="right") / cell.runs
             series += _curves(ell, k, times, exact, share, half, tail)
-            quantiles = [(q, *law.quantile_bracket(q)) for q in _LEVELS]
+            quantiles = [(q, law.quantile(q)) for q in _LEVELS]
             if not tail:
                 series.append(Series(
                     name=f"l = {ell}, quantiles", kind="points", colour=k, marker=_MARKERS[k],
-                    x=numbers(t for _, t, _ in quantiles), y=numbers(_LEVELS), listed=k == 0))
+                    x=numbers(t for _, t in quantiles), y=numbers(_LEVELS), listed=k == 0))
             notes[f"l = {ell}"] = {
-                "quantiles": {f"{q:g}": t for q, t, _ in quantiles}, "mean": law.mean,
+                "quantiles": {f"{q:g}": t for q, t in quantiles}, "mean": law.mean,
                 "deviation": law.deviation, "P(T <= E[T])": float(law.cdf(int(law.mean))),
                 "error": law.error,
                 "largest_distance": float(np.max(np.abs(share - exact))), "band": half,

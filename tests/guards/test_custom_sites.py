@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from markov_lrsao import Algorithm, Landscape, Parameters, RuntimeResult, StepLaw, runtime
+from markov_lrsao.balls import Positive
 from markov_lrsao.cli.app import app
 from markov_lrsao.crossing import Steps, decompose, most_exits_down, phase_of_sites
 from markov_lrsao.errors import (
@@ -237,8 +238,9 @@ def test_a_milestone_among_the_sites_is_noticed() -> None:
 
 def test_probability_that_is_lost_is_noticed() -> None:
     assert _whole((fmpq(1), fmpq(7))) == (1, 7)
-    assert _whole((1.0 - 1e-12, 7.0))[1] == 7.0
-    for wrong in (fmpq(10**12 - 1, 10**12), 1.0 - 1e-6, float("nan")):
+    assert _whole((Positive(1.0 - 1e-15, roundings=20), 7.0))[1] == 7.0
+    for wrong in (fmpq(10**12 - 1, 10**12), Positive(1.0 - 1e-15, roundings=2),
+                  Positive(1.0 + 1e-14, roundings=20), Positive(float("nan"), roundings=20)):
         with pytest.raises(VerificationError, match="add up"):
             _whole((wrong, fmpq(7)))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from flint import fmpq
@@ -86,20 +86,18 @@ def test_growth_approaches_the_rate(limit: bool) -> None:
     assert quotients[-1] > 1.65
 
 
+def relaxed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    assert main(["relax", *arguments, "--json"]) == 0
+    lines: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return lines
+
+
 def test_the_command_s_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["relax", "--n", "9", "--factors", "0,0+,0.9", "--upper-factors", "1.2",
-                 "--runs", "4000", "--json"]) == 0
-    zero, limit, below, above = json.loads(capsys.readouterr().out)
+    zero, limit, above = relaxed(
+        capsys, "--n", "9", "--factors", "0,0+", "--upper-factors", "1.2")
     assert (zero["kind"], limit["kind"]) == ("exact", "exact")
     assert zero["value"] > limit["value"] > 337
-    assert below["kind"] == "simulated"
-    assert not below["exact"]
-    assert below["penalties"] == 2
-    exact = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9, r="21/10")),
-                    outside_h=True).total
-    error = (below["high"] - below["low"]) / (2 * 1.96)
-    assert abs((below["high"] + below["low"]) / 2 - float(exact)) <= 4 * error
-    assert above["value"] is None
+    assert (above["kind"], above["value"]) == ("infinite", None)
     law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9, r="15")))
     found = trap_after_cut(law)
     assert found is not None
@@ -107,12 +105,37 @@ def test_the_command_s_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert above["stuck"][0] <= to_float(found[0].upper)
 
 
-@pytest.mark.slow
-def test_the_command_asks_the_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["relax", "--n", "9", "--factors", "0.9", "--engine-n", "9", "--json"]) == 0
-    (line,) = json.loads(capsys.readouterr().out)
+@pytest.mark.parametrize("n", [9, 40, 130])
+def test_inside_the_hypothesis_nothing_is_simulated(
+    n: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (line,) = relaxed(capsys, "--n", str(n), "--ell", "2", "--factors", "1.05")
+    shape = Landscape.jump(n, 2)
+    inside = relative_penalty(shape, Parameters.paper(n), fmpq(21, 20), "lower")
+    truth = runtime(shape, Algorithm.lrsao(inside))
+    assert (line["kind"], line["exact"]) == ("exact", True)
+    assert line["low"] == line["value"] == line["high"] == float(truth.total)
+
+
+def test_just_outside_it_an_exact_answer_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    (line,) = relaxed(capsys, "--n", "9", "--factors", "0.9")
+    exact = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9, r="21/10")),
+                    outside_h=True, method="crossing").total
     assert line["kind"] == "exact"
-    assert math.isclose(line["value"], 46.650, abs_tol=1e-3)
+    assert line["value"] == float(exact)
+    assert line["penalties"] == 2
+
+
+def test_simulated_cells_have_streams_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two penalties so close that with the same streams all runs would be the same."""
+    close = "0.5,0.50000001"
+    first, second = relaxed(capsys, "--n", "20", "--factors", close, "--runs", "300")
+    assert first["kind"] == second["kind"] == "simulated"
+    assert first["value"] != second["value"]
+    (again,) = relaxed(capsys, "--n", "20", "--factors", "0.50000001", "--runs", "300")
+    assert again == second  # wherever the cell stands
+    (other,) = relaxed(capsys, "--n", "20", "--factors", "0.5", "--runs", "300", "--seed", "2")
+    assert other["value"] != first["value"]
 
 
 def test_the_command_s_table(capsys: pytest.CaptureFixture[str]) -> None:
