@@ -47,7 +47,7 @@ __all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hy
 
 Method = Literal["auto", "joint", "crossing"]
 
-_PROBED_STATES = 20_000
+_PROBED_STATES = 300_000
 """So many states are tried before a method is recommended: seconds in floats."""
 _ANY_WIDTH = fmpq(10**9)
 EXACT_VARIANCE_LIMIT = 10_000
