@@ -22,6 +22,7 @@ from markov_lrsao.generating import Evaluation
 from markov_lrsao.inversion import Problem
 from markov_lrsao.rationals import to_float
 from markov_lrsao.results import Quantity
+from markov_lrsao.series import add, multiply
 
 
 def paper(n: int) -> Algorithm:
@@ -319,3 +320,20 @@ def test_quantiles_bracket_the_truth(method: str) -> None:
     # A level that is a value of the distribution function itself cannot be certain.
     t = 30
     assert not law.quantile_range(to_float(truth[t])).certain
+
+
+def test_point_probabilities_are_differences() -> None:
+    law = by_hand(0.0, NEVER, 0.0, 0.25, 0.5, 1.0)
+    assert law.pmf(np.arange(-2, 7)).tolist() == [0, 0, 0, 0.25, 0.25, 0.5, 0, 0, 0]
+    assert law.pmf(3) == 0.5
+
+
+def test_series_of_different_lengths_do_not_add() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        add((1.0, 2.0), (1.0,))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+def test_series_multiply_like_polynomials(length: int) -> None:
+    a, b = (2.0, 3.0, -1.0, 4.0, 7.0)[:length], (5.0, 7.0, 11.0, -2.0, 1.0)[:length]
+    assert list(multiply(a, b)) == np.polymul(a[::-1], b[::-1])[::-1][:length].tolist()

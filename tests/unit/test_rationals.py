@@ -132,3 +132,14 @@ def test_shorten_keeps_short_text_and_counts_digits() -> None:
     long = "-" + "12" * 50 + "/" + "7" * 30
     assert shorten(long).endswith("(100/30 digits)")
     assert len(shorten(long, 40)) < 75
+
+
+@pytest.mark.parametrize("text", ["2/3", "-2/3", "1/7", "-1/7", "1234567/1000", "-5/4",
+                                  "99999/100000"])
+def test_directed_rounding_is_outwards_for_both_signs(text: str) -> None:
+    value = rational(text)
+    for digits in (2, 3, 5):
+        low, high = (rational(decimal_text(value, digits, towards=side)) for side in (-1, 1))
+        assert low <= value <= high
+        middle = rational(decimal_text(value, digits))
+        assert middle in (low, high)
