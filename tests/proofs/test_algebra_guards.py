@@ -480,3 +480,14 @@ def test_an_undecided_line_is_unknown() -> None:
         derivation(Line("", "EulerGamma"), Line(">", "57721/100000")), QUICK)
     assert (evidence.verdict.value, errata) == ("UNKNOWN", ())
     assert "1 undecided" in evidence.summary
+
+
+@pytest.mark.parametrize(("said", "agreed"), [("agrees", 2), ("unknown", 0)])
+def test_what_the_second_solver_says_of_lines_is_counted(
+    said: str, agreed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proofs_check.smt._ask_cvc5", lambda text, seconds: said)
+    evidence, _ = check_derivation(
+        derivation(Line("", "x"), Line("<", "x + 1"), Line("=", "1 + x"), Line("<=", "2*x")),
+        Setting())
+    assert evidence.second == f"cvc5 confirms {agreed} of 2 queries"

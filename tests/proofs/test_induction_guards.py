@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -265,6 +266,14 @@ def test_the_steps_are_not_vacuous(induction: Induction) -> None:
     assert f"{induction.satisfiable_steps()} of its {len(induction.steps)} step cases" in text
     contradiction = Induction(QUICK.mutate(hypothesis=(*QUICK.hypothesis, "r < 0")), [])
     assert contradiction.satisfiable_steps() == 0
+
+
+def test_the_second_solver_hears_every_twelfth_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofs_check.smt._ask_cvc5", lambda text, seconds: "agrees")
+    evidence = Induction(Setting(), []).prove([StepFact("steps", "p1 <= p + 1")])
+    [cases_] = re.findall(r"all (\d+) cases", evidence.summary)
+    heard = -(-int(cases_) // 12)
+    assert evidence.second == f"cvc5 confirms {heard} of {heard} queries"
 
 
 def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -> None:
