@@ -268,7 +268,7 @@ class Landscape:
         """
         if not Path(path).exists():
             raise ParameterError(
-                f"landscape {str(path)!r} is neither known nor a file: choose "
+                f"landscape {str(path)!r}: No such file, nor a known landscape: choose "
                 f"{', '.join(FAMILIES)}, or the name of a JSON file")
         try:
             data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
