@@ -18,6 +18,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import ParameterError, VerificationError
 from markov_lrsao.structure import Components, components
+from markov_lrsao.texts import listing
 
 if TYPE_CHECKING:
     import networkx
@@ -140,7 +141,7 @@ class MarkovChain:
             There is no such label.
         """
         if name not in self.labels:
-            known = ", ".join(sorted(self.labels)) or "it has none"
+            known = listing(sorted(self.labels), "it has none")
             raise ParameterError(f"the chain has no label {name!r}; its labels are: {known}")
         mask = np.zeros(self.size, dtype=np.bool_)
         mask[self.labels[name]] = True

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from math import isqrt
 
@@ -16,6 +15,7 @@ from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.interrupts import process_pool
 from markov_lrsao.landscape import JUMP
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.progress import Progress, no_progress
@@ -94,7 +94,7 @@ def curve(
                 yield _point(job)
                 bar.advance()
             return
-        with ProcessPoolExecutor(workers) as pool:
+        with process_pool(workers) as pool:
             for point in pool.map(_point, jobs, chunksize=max(1, len(jobs) // (8 * workers))):
                 yield point
                 bar.advance()

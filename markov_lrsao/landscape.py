@@ -18,7 +18,6 @@ largest.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -30,7 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.affine import ELL, Affine, N, P, Piece
-from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
+from markov_lrsao.errors import FileFormatError, ParameterError, StateSpaceTooLargeError
+from markov_lrsao.inputs import load_json, read_text
 
 __all__ = ["ELL", "FAMILIES", "JUMP", "JUMP_OPEN", "LARGEST_N", "ONEMAX", "Affine", "Landscape",
            "LandscapeFamily", "N", "P", "Piece"]
@@ -271,9 +271,9 @@ class Landscape:
                 f"landscape {str(path)!r}: No such file, nor a known landscape: choose "
                 f"{', '.join(FAMILIES)}, or the name of a JSON file")
         try:
-            data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise ParameterError(f"landscape file {path}: {error}") from None
+            data: Any = load_json(read_text(path), str(path))
+        except FileFormatError as error:
+            raise ParameterError(f"landscape file {error}") from None
         known = {"objectives", "target", "milestones", "name"}
         if not isinstance(data, dict) or not {"objectives", "target"} <= set(data) <= known:
             raise ParameterError(

@@ -1,15 +1,21 @@
 """Whether, when and with what spread a chain reaches a target, from each of its start states.
 
 Let h be the probability of reaching the target and T the time it takes (or what the steps
-until then earn, r per step). Everything is conditioned on reaching it at all, which changes
-nothing where h = 1. With g = E[T; reached] and m = g / h,
+until then earn: r_i for a step from i, and r_ij more where it leads to j). Everything is
+conditioned on reaching it at all, which changes nothing where h = 1. With g = E[T; reached],
+m = g / h and c_ij = r_i + r_ij,
 
-    h = P h,    g = r h + P g,    u = w + P u,  w_i = sum_j P_ij h_j (r_i + m_j - m_i)^2,
+    h = P h,    g_i = sum_j P_ij h_j c_ij + (P g)_i,
+    u = w + P u,  w_i = sum_j P_ij h_j (c_ij + m_j - m_i)^2,
 
-on the states that can still reach the target, and u / h is the variance: sums of
-non-negative terms throughout. Which states those are is a question about the graph only, so
-h = 1 is recognised without arithmetic. Where h < 1 the time is infinite with probability
-1 - h and so is its expectation; the conditional mean and variance are still given.
+on the states that can still reach the target, and u / h is the variance: sums of non-negative
+terms throughout. Floats use the conditioned chain P_ij h_j / h_i instead (Doob), which is the
+same divided by h_i and keeps products of small numbers apart.
+
+Whether h is 0 or 1 is a question about the graph: h = 0 where the target cannot be reached,
+and h = 1 where no state with h = 0 can be reached before it. No number decides it. Where
+h < 1 the time is infinite with probability 1 - h and so is its expectation, however close to 1
+a float h may come; the conditional mean and variance are still given.
 """
 
 from __future__ import annotations
@@ -25,18 +31,17 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.chain import MarkovChain
-from markov_lrsao.errors import NotAbsorbingError, ParameterError, SolverError
+from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.reaching_systems import Rewards, Systems, TransitionRewards
 from markov_lrsao.results import Quantity
 from markov_lrsao.solvers import Field, absorbing_outside, backward
-from markov_lrsao.solvers.quotient import quotient, worth_merging
 from markov_lrsao.structure import reachable_from, reversed_graph
+from markov_lrsao.texts import printable
 
-__all__ = ["Reaching", "ReachingResult", "reach", "reach_probabilities"]
+__all__ = ["Reaching", "ReachingResult", "qualitative", "reach", "reach_probabilities"]
 
 BoolArray = npt.NDArray[np.bool_]
-_SMALLEST_CHANCE = 1e-290
-"""Below this a float probability may have lost digits to the end of the range of floats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +50,21 @@ class Reaching:
 
     Attributes
     ----------
+    certain : whether the target is reached with probability 1, by the graph
     probability : of reaching the target
+    miss : the probability of never reaching it, with digits of its own where `probability` is
+        a float next to 1; None where it is below the range of floats
     mean : expected time; infinite if the target may be missed
-    conditional_mean, variance : given that the target is reached; None if it cannot be
+    conditional_mean, variance : given that the target is reached; None if it cannot be. The
+        variance is also None where it exceeds the range of floats
     deviation : the square root of the variance, as a float (infinite beyond their range)
     """
 
     state: int
     name: str
+    certain: bool
     probability: Quantity
+    miss: Quantity | None
     mean: Quantity
     conditional_mean: Quantity | None
     variance: Quantity | None
@@ -67,9 +78,9 @@ class Reaching:
 
         return {
             "state": self.state, "name": self.name, "probability": self.probability.to_dict(),
-            "mean": form(self.mean), "finite": math.isfinite(float_of(self.mean)),
+            "miss": form(self.miss), "mean": form(self.mean), "finite": self.certain,
             "conditional_mean": form(self.conditional_mean), "variance": form(self.variance),
-            "deviation": self.deviation,
+            "deviation": None if self.deviation == math.inf else self.deviation,
         }
 
 
@@ -84,12 +95,19 @@ class ReachingResult:
     starts: tuple[Reaching, ...]
 
 
-def float_of(value: Quantity) -> float:
-    """Return a quantity as a float, infinite where it is too large for one."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+def qualitative(chain: MarkovChain, target: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Return where the target is reached with probability 0, and where with probability 1.
+
+    >>> from markov_lrsao.custom import chain_from_rows
+    >>> chain = chain_from_rows([{1: "1/2", 2: "1/2"}, {1: 1}, {2: 1}, {1: 1}])
+    >>> never, surely = qualitative(chain, chain.at_positions([1]))
+    >>> never.tolist(), surely.tolist()
+    ([False, False, True, False], [False, True, False, True])
+    """
+    cut = absorbing_outside(chain, ~target)
+    back = reversed_graph(cut.indptr, cut.indices)
+    never = ~reachable_from(*back, np.flatnonzero(target))
+    return never, ~reachable_from(*back, np.flatnonzero(never))
 
 
 def reach(
@@ -98,6 +116,7 @@ def reach(
     *,
     start: Sequence[int] | None = None,
     rewards: Sequence[fmpq] | None = None,
+    transition_rewards: TransitionRewards | None = None,
     field: Field = "exact",
     progress: Progress = no_progress,
 ) -> ReachingResult:
@@ -107,11 +126,14 @@ def reach(
     ----------
     start : states to start from; default: the chain's own
     rewards : what a step from each state earns; default 1, which counts steps
+    transition_rewards : (i, j) -> what a step from i to j earns besides
 
     Raises
     ------
     ParameterError
         There is no start state or no target state, or rewards are negative in floats.
+    SolverError
+        Numbers leave the range of floats.
 
     >>> from markov_lrsao.custom import birth_death_chain
     >>> chain = birth_death_chain([1, *["1/3"] * 59])
@@ -119,26 +141,35 @@ def reach(
     True
     """
     begun = time.perf_counter()
-    starts = chain.start if start is None else np.unique(np.array(list(start), np.int64))
-    if starts.size == 0:
-        raise ParameterError("the chain has no start state; name one (--from STATE)")
-    if not 0 <= starts[0] <= starts[-1] < chain.size:
-        raise ParameterError(f"start state {starts[-1]} does not exist: states are "
-                             f"0..{chain.size - 1}")
+    starts = _starts(chain, start)
     if not target.any():
         raise ParameterError("the target is empty: no state carries it")
-    if rewards is not None and field == "float" and any(value < 0 for value in rewards):
+    earned = [*(rewards or ()), *(transition_rewards or {}).values()]
+    if field == "float" and any(value < 0 for value in earned):
         raise ParameterError("negative rewards need exact arithmetic; add --exact")
+    never, surely = qualitative(chain, target)
     cut = absorbing_outside(chain, ~target)
     seen = reachable_from(cut.indptr, cut.indices, starts)
-    can = reachable_from(*reversed_graph(cut.indptr, cut.indices), np.flatnonzero(target & seen)) \
-        if (target & seen).any() else np.zeros(chain.size, dtype=np.bool_)
-    inside = seen & can & ~target
-    problem = _Problem(absorbing_outside(cut, inside), inside, target & seen,
-                       rewards, bool(np.any(seen & ~can)), field, progress)
-    answers = tuple(problem.answer(chain, int(i)) for i in starts)
+    inside = seen & ~never & ~target
+    problem = Systems(absorbing_outside(cut, inside), inside, target & seen, surely,
+                     Rewards(rewards, transition_rewards), field, progress)
+    answers = tuple(_answer(chain, problem, int(i)) for i in starts)
     return ReachingResult(field=field, states=chain.size, solved=problem.chain.size,
                           seconds=time.perf_counter() - begun, starts=answers)
+
+
+def _starts(chain: MarkovChain, start: Sequence[int] | None) -> npt.NDArray[np.int64]:
+    if start is None:
+        starts = chain.start
+    else:
+        for state in start:
+            if not 0 <= state < chain.size:
+                raise ParameterError(f"start state {state} does not exist: states are "
+                                     f"0..{chain.size - 1}")
+        starts = np.unique(np.array(list(start), np.int64))
+    if starts.size == 0:
+        raise ParameterError("the chain has no start state; name one (--from STATE)")
+    return starts
 
 
 def reach_probabilities(
@@ -152,118 +183,41 @@ def reach_probabilities(
     >>> reach_probabilities(chain, chain.at_positions([1]))
     [1/2, 1, 0]
     """
-    cut = absorbing_outside(chain, ~target)
-    can = reachable_from(*reversed_graph(cut.indptr, cut.indices), np.flatnonzero(target))
+    never, surely = qualitative(chain, target)
     one, zero = (fmpq(1), fmpq(0)) if field == "exact" else (1.0, 0.0)
-    return backward(cut, can & ~target, [zero] * chain.size,
-                    [one if t else zero for t in target.tolist()], field=field, progress=progress)
+    values = backward(chain, ~never & ~surely, [zero] * chain.size,
+                      [one if t else zero for t in surely.tolist()], field=field,
+                      progress=progress)
+    return values if field == "exact" else np.minimum(values, 1.0)
 
 
-class _Problem:
-    """The three systems, solved on the quotient where that is smaller."""
+def _answer(chain: MarkovChain, problem: Systems, state: int) -> Reaching:
+    b = int(problem.block[state])
+    hit, certain, exact = problem.hit[b], bool(problem.surely[b]), problem.field == "exact"
 
-    def __init__(
-        self, chain: MarkovChain, inside: BoolArray, target: BoolArray,
-        rewards: Sequence[fmpq] | None, leaks: bool, field: Field, progress: Progress,
-    ) -> None:
-        self.field, self.progress = field, progress
-        earned = [fmpq(1)] * chain.size if rewards is None else list(rewards)
-        self.block = np.arange(chain.size)
-        if field == "exact" and worth_merging(chain):
-            merged = quotient(chain, inside, self._classes(inside, target, earned, rewards))
-            chain, inside, self.block = merged.chain, merged.inside, merged.block
-            target = target[merged.representative]
-            earned = [earned[i] for i in merged.representative.tolist()]
-        self.chain, self.inside, self.can = chain, inside, inside | target
-        exact = field == "exact"
-        one, zero = (fmpq(1), fmpq(0)) if exact else (1.0, 0.0)
-        self.hit = self._solve([zero] * chain.size, [one if t else zero for t in target]) \
-            if leaks else self._array([one if i or t else zero
-                                       for i, t in zip(inside, target, strict=True)])
-        step = self._array(earned if exact else [int(r.p) / int(r.q) for r in earned])
-        total = self._solve([r * h for r, h in zip(step, self.hit, strict=True)])
-        self.mean = self._array([g / h if h != 0 else zero
-                                 for g, h in zip(total, self.hit, strict=True)])
-        self.scale = one if exact else float(max(np.max(self.mean), 1.0))
-        if not exact and not np.all(np.isfinite(self.mean)):
-            raise SolverError("the expected time exceeds the range of floats; add --exact")
-        self.spread = self._solve(self._step_variances(step))
+    def quantity(value: Any) -> Quantity:
+        return Quantity(value if exact else float(value))
 
-    @staticmethod
-    def _classes(
-        inside: BoolArray, target: BoolArray, earned: Sequence[fmpq],
-        rewards: Sequence[fmpq] | None,
-    ) -> npt.NDArray[np.int64]:
-        classes = target.astype(np.int64)
-        if rewards is not None:
-            numbers: dict[str, int] = {}
-            for i in np.flatnonzero(inside).tolist():
-                classes[i] = numbers.setdefault(str(earned[i]), len(numbers))
-        return classes
-
-    def _array(self, values: Any) -> Any:
-        return values if self.field == "exact" else np.asarray(values, dtype=np.float64)
-
-    def _solve(self, constant: Any, outside: Any = None) -> Any:
-        return backward(self.chain, self.inside, self._array(constant),
-                        None if outside is None else self._array(outside),
-                        field=self.field, progress=self.progress)
-
-    def _step_variances(self, step: Any) -> Any:
-        """Return w, in units of scale^2."""
-        chain, mean, hit = self.chain, self.mean, self.hit
-        if self.field == "float":
-            rows = chain.sources
-            jump = (step[rows] + mean[chain.indices] - mean[rows]) / self.scale
-            weights = chain.probabilities * hit[chain.indices] * jump**2
-            return np.bincount(rows, weights=weights, minlength=chain.size)
-        result = [fmpq(0)] * chain.size
-        for i in np.flatnonzero(self.inside).tolist():
-            before = step[i] - mean[i]
-            result[i] = sum(
-                (p * hit[j] * (before + mean[j]) ** 2 for j, p in chain.row(i)), fmpq(0))
-        return result
-
-    def answer(self, chain: MarkovChain, state: int) -> Reaching:
-        b = int(self.block[state])
-        hit, mean = self.hit[b], self.mean[b]
-        exact = self.field == "exact"
-
-        def quantity(value: Any) -> Quantity:
-            return Quantity(value if exact else float(value))
-
-        if not exact and self.can[b] and hit < _SMALLEST_CHANCE:
-            raise SolverError("the probability is below the range of floats; add --exact")
-        if hit == 0:
-            return Reaching(state=state, name=chain.label(state), probability=quantity(hit),
-                            mean=Quantity(math.inf), conditional_mean=None, variance=None,
-                            deviation=None)
-        ratio = self.spread[b] / hit
-        deviation = _square_root(ratio) if exact else float(self.scale) * math.sqrt(ratio)
-        variance = quantity(ratio if exact else deviation * deviation)
-        return Reaching(
-            state=state, name=chain.label(state), probability=quantity(hit),
-            mean=quantity(mean) if hit == 1 else Quantity(math.inf),
-            conditional_mean=quantity(mean), variance=variance, deviation=deviation,
-        )
-
-
-def _square_root(value: fmpq) -> float:
-    """Return the root as a float: infinite if it is too large, right to some 1e-15."""
-    above, below = int(value.p), int(value.q)
-    shift = 128 + max(0, below.bit_length() - above.bit_length())
-    shift += shift % 2
-    root = math.isqrt((above << shift) // below)
-    try:
-        return root / (1 << shift // 2)
-    except OverflowError:
-        return math.inf
+    if exact:
+        miss: Quantity | None = Quantity(1 - hit)
+    else:
+        miss = None if problem.miss is None else Quantity(float(problem.miss[b]))
+    common: dict[str, Any] = {"state": state, "name": chain.label(state), "certain": certain,
+                              "probability": quantity(hit), "miss": miss}
+    if not (problem.inside[b] or problem.target[b]):
+        return Reaching(**common, mean=Quantity(math.inf), conditional_mean=None,
+                        variance=None, deviation=None)
+    mean = quantity(problem.mean[b])
+    variance, deviation = problem.variance(b)
+    return Reaching(**common, mean=mean if certain else Quantity(math.inf), conditional_mean=mean,
+                    variance=None if variance is None else Quantity(variance),
+                    deviation=deviation)
 
 
 def require_certain(result: Reaching) -> Quantity:
     """Return the mean, or raise NotAbsorbingError with the reason why it is infinite."""
-    if result.mean.exact or math.isfinite(float_of(result.mean)):
+    if result.certain:
         return result.mean
     raise NotAbsorbingError(
-        f"from state {result.name} the target is reached with probability "
+        f"from state {printable(result.name)} the target is reached with probability "
         f"{result.probability.decimal} only, so its expected time is infinite")

@@ -15,10 +15,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-import signal
 import time
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -30,6 +28,7 @@ from flint import fmpq
 
 from markov_lrsao.enclosure import TOLERANCE
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.interrupts import process_pool
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
@@ -273,20 +272,12 @@ def _solve(job: Job) -> tuple[str, Values]:
     return key, solve_point(n, ell, alpha, gamma, r, tolerance=tolerance, max_states=most)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the main process, which ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def _solved(jobs: list[Job], workers: int) -> Generator[tuple[str, Values], None, None]:
     if workers == 1 or len(jobs) < 8:
         yield from map(_solve, jobs)
         return
-    pool = ProcessPoolExecutor(workers, initializer=_ignore_interrupts)
-    try:
+    with process_pool(workers) as pool:
         yield from pool.map(_solve, jobs, chunksize=4)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def regime_map(

@@ -84,15 +84,19 @@ def sort_components(count: int, source: IntArray, target: IntArray) -> IntArray:
 
 def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.NDArray[np.bool_]:
     """Return which states can be reached from any of `start` (themselves included)."""
-    seen = np.zeros(len(indptr) - 1, dtype=np.bool_)
-    frontier = np.unique(start)
-    while frontier.size:
-        seen[frontier] = True
-        counts = indptr[frontier + 1] - indptr[frontier]
-        offsets = np.repeat(indptr[frontier] - np.cumsum(counts) + counts, counts)
-        successors = np.unique(indices[offsets + np.arange(counts.sum())])
-        frontier = successors[~seen[successors]]
-    return seen
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    size = len(indptr) - 1
+    seen = np.zeros(size + 1, dtype=np.bool_)
+    first = np.unique(start)
+    # One more node leads to all of `start`, so that one search finds everything.
+    targets = np.concatenate([indices, first])
+    pointers = np.concatenate([indptr, [len(targets)]])
+    graph = csr_array((np.ones(len(targets), np.int8), targets, pointers),
+                      shape=(size + 1, size + 1))
+    seen[breadth_first_order(graph, size, return_predecessors=False)] = True
+    return seen[:size]
 
 
 def reversed_graph(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:

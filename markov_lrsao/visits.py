@@ -13,8 +13,9 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.chain import MarkovChain
-from markov_lrsao.errors import ParameterError
-from markov_lrsao.solvers import Field, backward, forward
+from markov_lrsao.errors import ParameterError, SolverError
+from markov_lrsao.solvers import NEGLIGIBLE_FLOW, Field, absorbing_outside, backward, forward
+from markov_lrsao.structure import reachable_from
 from markov_lrsao.traceability import implements
 
 __all__ = ["expected_visits", "largest_number_of_visits", "visit_law"]
@@ -44,11 +45,15 @@ def expected_visits(chain: MarkovChain, target: BoolArray, *, field: Field = "ex
     moving &= ~target[chain.sources]
     last = int(chain.positions.max())
     if field == "float":
-        weights = chain.numerators.astype(np.float64) / chain.denominators[chain.sources]
-        return np.bincount(
-            chain.positions[chain.indices[moving]],
-            weights=(weights * flow[chain.sources])[moving], minlength=last + 1,
-        )
+        cut = absorbing_outside(chain, ~target)
+        where = chain.positions[chain.indices[moving]]
+        arrivals = (chain.probabilities * flow[chain.sources])[moving]
+        counts = np.bincount(where, weights=arrivals, minlength=last + 1)
+        met = reachable_from(cut.indptr, cut.indices, chain.start[:1])[chain.sources[moving]]
+        if np.any(counts[where[met]] < NEGLIGIBLE_FLOW):
+            raise SolverError("an expected number of visits is below the range of floats; "
+                              "ask for exact values")
+        return counts
     visits = [fmpq(0)] * (last + 1)
     for e in np.flatnonzero(moving).tolist():
         i, j = int(chain.sources[e]), int(chain.indices[e])

@@ -5,7 +5,7 @@
 
 The flow, one module per step::
 
-    setting -> workspace                 the model and the statements, possibly mutated
+    setting -> changes -> workspace      the model and the statements, possibly mutated
     statements/* + registry              what is claimed, where, and how it is checked
     cases -> induction, facts            SMT: invariants for all n, l, alpha, gamma, r
     abstraction, slope, plateau, uniform finite automata for all parameters at once

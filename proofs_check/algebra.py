@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from proofs_check.expressions import relation_of, to_sympy
 from proofs_check.harmonics import based, close_sums, collected, limit_at_infinity
 from proofs_check.points import names_in, refuting_point
-from proofs_check.smt import Prover, from_sympy
+from proofs_check.smt import Answer, Prover, from_sympy
 
 if TYPE_CHECKING:
     import sympy
@@ -107,6 +107,18 @@ def _sign_goal(difference: sympy.Expr, relation: str, prover: Prover) -> tuple[A
     return goals[relation], defined
 
 
+def _prove_sign(
+    difference: sympy.Expr, relation: str, assumptions: Sequence[Any], prover: Prover
+) -> Answer:
+    """Prove "difference REL 0"; that it is defined must follow from the assumptions, too."""
+    goal, defined = _sign_goal(difference, relation, prover)
+    answer = prover.prove([*assumptions, *defined], goal)
+    if answer.status == "proved" and any(
+            prover.prove(assumptions, duty).status != "proved" for duty in defined):
+        return Answer("unknown", reason="holds where it is defined, but may divide by zero")
+    return answer
+
+
 def _rational(
     a: sympy.Expr, relation: str, b: sympy.Expr, assume: Sequence[str],
     pairs: Sequence[tuple[int, int]], prover: Prover,
@@ -115,9 +127,8 @@ def _rational(
 
     if relation == "=" and sympy.cancel(sympy.together(a - b)) == 0:
         return Outcome("proved", "computer algebra")
-    goal, defined = _sign_goal(a - b, relation, prover)
-    assumptions = _assumptions(assume, prover) + defined
-    answer = prover.prove(assumptions, goal)
+    known = _assumptions(assume, prover)
+    answer = _prove_sign(a - b, relation, known, prover)
     if answer.status == "proved":
         return Outcome("proved", "z3", second=answer.second)
     if answer.status == "unknown":
@@ -125,6 +136,8 @@ def _rational(
         if point is not None:
             return Outcome("refuted", "a point", point)
         return Outcome("unknown", answer.reason)
+    goal, defined = _sign_goal(a - b, relation, prover)
+    assumptions = [*known, *defined]
     names = {s.name for s in (a - b).free_symbols} | names_in(assume)
     for n, ell in list(pairs)[:12] if names & {"n", "l"} else []:
         fixed = [prover.name("n") == n, prover.name("l") == ell]
@@ -218,8 +231,7 @@ def _bracketed(
     if found is None or found[0].has(sympy.Sum):
         return None
     flat, _, brackets = found
-    goal, defined = _sign_goal(flat, relation, prover)
-    answer = prover.prove([*_assumptions(assume, prover), *brackets, *defined], goal)
+    answer = _prove_sign(flat, relation, [*_assumptions(assume, prover), *brackets], prover)
     if answer.status == "proved":
         return Outcome("proved", "Lemma 17 (2) and z3", second=answer.second)
     return None
@@ -243,10 +255,9 @@ def _one_unknown(
 
     def signed(expression: sympy.Expr, sign: str) -> bool:
         expression = sympy.cancel(sympy.together(expression))
-        if _transcendental(expression):
+        if not expression.is_rational_function(x):  # harmonic numbers become zeta functions
             return False
-        goal, defined = _sign_goal(expression, sign, prover)
-        return prover.prove([*assumptions, *defined], goal).status == "proved"
+        return _prove_sign(expression, sign, assumptions, prover).status == "proved"
 
     if low is not None and high is not None and not strict:
         ends = [sympy.simplify(value.subs(x, end)) for end in (low, high)]
@@ -314,9 +325,8 @@ def _asymptotic(
     for constant in _CONSTANTS if found is not None else ():
         signs = [("<=", constant)] if relation.startswith("<=") else [
             ("<=", constant), (">=", -constant)]
-        goals = [_sign_goal(flat - c * size, sign, prover) for sign, c in signs]
-        if all(prover.prove([*assumptions, *defined], goal).status == "proved"
-               for goal, defined in goals):
+        if all(_prove_sign(flat - c * size, sign, assumptions, prover).status == "proved"
+               for sign, c in signs):
             return Outcome("proved", f"with the constant {constant} (Lemma 17 (2) and z3)")
     for fixed in (2, 5, (n - 5) / 2):
         series = close_sums(difference).subs(ell, fixed)

@@ -15,8 +15,10 @@ from functools import cache
 from typing import Any
 
 from markov_lrsao.algorithm import Algorithm
+from markov_lrsao.errors import SolverError
 from markov_lrsao.landscape import Affine, LandscapeFamily, P
 from markov_lrsao.law import DOWN, UP
+from proofs_check.smt import check
 
 __all__ = ["Case", "affine_term", "cases", "region_solver", "symbolic_algorithm"]
 
@@ -76,13 +78,23 @@ class _Regions:
         return affine_term(form, self.names) >= 0
 
     def feasible(self, forms: Sequence[Affine]) -> bool:
-        """Return whether some integers (p, n, l) satisfy all forms >= 0."""
+        """Return whether some integers (p, n, l) satisfy all forms >= 0.
+
+        Raises
+        ------
+        SolverError
+            z3 does not know, so that neither answer may be given.
+        """
         import z3
 
         self.solver.push()
-        self.solver.add(*[self._atom(f) for f in forms])
-        answer = self.solver.check()
-        self.solver.pop()
+        try:
+            self.solver.add(*[self._atom(f) for f in forms])
+            answer = check(self.solver)
+        finally:
+            self.solver.pop()
+        if answer == z3.unknown:
+            raise SolverError(f"z3 does not decide a region: {self.solver.reason_unknown()}")
         return bool(answer == z3.sat)
 
     def pruned(self, forms: Sequence[Affine]) -> tuple[Affine, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from markov_lrsao.errors import FileFormatError
+from markov_lrsao.inputs import load_json, read_text
 
 __all__ = ["Counterexample"]
 
@@ -105,8 +106,4 @@ class Counterexample:
     @classmethod
     def load(cls, path: str | Path) -> Counterexample:
         """Read a file written by `save`."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise FileFormatError(f"{path}: {error}") from None
-        return cls.from_dict(data, str(path))
+        return cls.from_dict(load_json(read_text(path), str(path)), str(path))

@@ -27,7 +27,7 @@ from markov_lrsao.errors import ParameterError
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["COMPARISONS", "evaluate", "names_of", "relation_of", "to_ball", "to_sympy"]
+__all__ = ["COMPARISONS", "brief", "evaluate", "names_of", "relation_of", "to_ball", "to_sympy"]
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -39,15 +39,52 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }
-_LAZY = ("integral", "deriv", "summation")
+_LARGEST_EXPONENT = 1000
+
+
+def brief(text: str) -> str:
+    """Return a text in quotes, cut where it would fill more than a line.
+
+    >>> brief("1/0"), len(brief("7" * 5000))
+    ("'1/0'", 74)
+    """
+    return repr(text if len(text) <= 80 else f"{text[:69]}...")
 
 
 @cache
 def _tree(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise ParameterError(f"{text!r} is not a formula: {error.msg}") from None
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        why = (getattr(error, "msg", None) or str(error) or "it is nested too deeply")
+        why = why.partition(";")[0].partition(" - ")[0]
+        raise ParameterError(f"{brief(text)} is not a formula: {why}") from None
+
+
+def _check_exponent(node: ast.expr, text: str) -> None:
+    """Refuse towers and exponents whose power nobody can write down."""
+    for part in ast.walk(node):
+        large = isinstance(part, ast.Constant) and isinstance(part.value, int) and (
+            part.value > _LARGEST_EXPONENT)
+        if large or (isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)):
+            raise ParameterError(
+                f"exponents must be without powers and at most {_LARGEST_EXPONENT} in formula "
+                f"{brief(text)}")
+
+
+def _integer_of(node: ast.expr) -> int | None:
+    """Return a plain integer, as a number of Python in every algebra."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _integer_of(node.operand)
+        return None if value is None else -value
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def _relation(operation: ast.cmpop, text: str) -> str:
+    if type(operation) not in _COMPARE:
+        raise ParameterError(
+            f"a comparison in formula {brief(text)} must be one of =, <, <=, >, >=")
+    return _COMPARE[type(operation)]
 
 
 def evaluate(
@@ -57,40 +94,58 @@ def evaluate(
 
     A comparison such as ``"a < b <= c"`` yields the list of its comparisons; ``integral``,
     ``deriv`` and ``summation`` receive their first two arguments evaluated like the others
-    (the variable must be in `names`).
+    (the variable must be in `names`). An algebra in which a division by zero is no error
+    brings its own ``divide``.
 
     Raises
     ------
     ParameterError
-        The text is no formula, or uses a name that is not known.
+        The text is no formula, uses a name that is not known, divides by zero, or has no value
+        in this algebra.
     """
     functions = functions or {}
+    binary = {**_BINARY, ast.Div: functions.get("divide", operator.truediv)}
+
+    def apply(node: ast.expr, operation: Callable[..., Any], *values: Any) -> Any:
+        try:
+            return operation(*values)
+        except ZeroDivisionError:
+            why = "divides by zero"
+        except (TypeError, ValueError, OverflowError):
+            why = "has no value"
+        raise ParameterError(
+            f"{brief(ast.unparse(node))} {why} in formula {brief(text)}") from None
 
     def walk(node: ast.expr) -> Any:
-        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        if isinstance(node, ast.Constant) and type(node.value) is int:
             return node.value if "number" not in functions else functions["number"](node.value)
         if isinstance(node, ast.Name):
             if node.id not in names:
-                raise ParameterError(f"unknown name {node.id!r} in formula {text!r}")
+                raise ParameterError(f"unknown name {node.id!r} in formula {brief(text)}")
             return names[node.id]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -walk(node.operand)
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-            if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
-                return walk(node.left) ** node.right.value
-            return _BINARY[type(node.op)](walk(node.left), walk(node.right))
+            if isinstance(node.op, ast.Pow):
+                _check_exponent(node.right, text)
+                exponent = _integer_of(node.right)
+                if exponent is not None:
+                    return apply(node, operator.pow, walk(node.left), exponent)
+            return apply(node, binary[type(node.op)], walk(node.left), walk(node.right))
         if isinstance(node, ast.Compare):
             terms = [node.left, *node.comparators]
             values = [walk(t) for t in terms]
             return [
-                (_COMPARE[type(op)], a, b)
+                (_relation(op, text), a, b)
                 for op, a, b in zip(node.ops, values, values[1:], strict=False)
             ]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id not in functions:
-                raise ParameterError(f"unknown function {node.func.id!r} in formula {text!r}")
-            return functions[node.func.id](*[walk(a) for a in node.args])
-        raise ParameterError(f"{ast.unparse(node)!r} is not allowed in formula {text!r}")
+                raise ParameterError(
+                    f"unknown function {node.func.id!r} in formula {brief(text)}")
+            return apply(node, functions[node.func.id], *[walk(a) for a in node.args])
+        raise ParameterError(
+            f"{brief(ast.unparse(node))} is not allowed in formula {brief(text)}")
 
     return walk(_tree(text))
 
@@ -112,8 +167,9 @@ def relation_of(text: str) -> tuple[str, str, str]:
     """
     node = _tree(text)
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-        raise ParameterError(f"{text!r} is not a single comparison")
-    return (ast.unparse(node.left), _COMPARE[type(node.ops[0])], ast.unparse(node.comparators[0]))
+        raise ParameterError(f"{brief(text)} is not a single comparison")
+    return (ast.unparse(node.left), _relation(node.ops[0], text),
+            ast.unparse(node.comparators[0]))
 
 
 @cache
@@ -121,6 +177,11 @@ def to_sympy(text: str) -> sympy.Expr:
     """Return a formula as a sympy expression; n, l, k, t and others are positive reals.
 
     Integrals and derivatives are carried out, sums are kept.
+
+    Raises
+    ------
+    ParameterError
+        The text is no formula, or its value is not finite.
     """
     import sympy
 
@@ -138,8 +199,23 @@ def to_sympy(text: str) -> sympy.Expr:
         "deriv": sympy.diff,
         "summation": lambda f, x, a, b: sympy.Sum(f, (x, a, b)),
         "max": sympy.Max, "min": sympy.Min, "floor": sympy.floor, "update": _update,
+        "divide": _quotient,
     }
-    return sympy.sympify(evaluate(text, names, functions))
+    read = evaluate(text, names, functions)
+    if isinstance(read, list):
+        raise ParameterError(f"{brief(text)} is a comparison, not a formula")
+    value = sympy.sympify(read)
+    if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        raise ParameterError(f"formula {brief(text)} is not finite")
+    return value
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    import sympy
+
+    if sympy.expand(b) == 0:
+        raise ZeroDivisionError
+    return a / b
 
 
 def _integral(f: Any, x: Any, low: Any, high: Any) -> Any:
@@ -173,6 +249,8 @@ def to_ball(expression: sympy.Expr, values: Mapping[str, fmpq]) -> arb:
     import sympy
 
     if isinstance(expression, sympy.Symbol):
+        if expression.name not in values:
+            raise ParameterError(f"unknown name {expression.name!r}: no value is given for it")
         return arb(values[expression.name])
     if expression is sympy.EulerGamma:
         return arb.const_euler()

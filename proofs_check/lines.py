@@ -11,7 +11,6 @@ simplified otherwise. Lines further down that inherit a wrong value are listed w
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from proofs_check.algebra import Outcome, compare_sides
@@ -182,16 +181,3 @@ def _inherited(derivation: Derivation, k: int) -> tuple[str, ...]:
         if difference != 0:
             result.append(f"{line.text} (should be {sympy.factor(truth)})")
     return tuple(result)
-
-
-def check_lines(
-    derivations: Sequence[Derivation], setting: Setting
-) -> tuple[list[Evidence], list[Erratum]]:
-    """Check several derivations."""
-    evidence: list[Evidence] = []
-    errata: list[Erratum] = []
-    for derivation in derivations:
-        found, wrong = check_derivation(derivation, setting)
-        evidence.append(found)
-        errata.extend(wrong)
-    return evidence, errata

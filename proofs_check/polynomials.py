@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from proofs_check.expressions import to_sympy
+from markov_lrsao.errors import ParameterError
+from proofs_check.expressions import brief, to_sympy
 
 if TYPE_CHECKING:
     import sympy
@@ -24,12 +25,40 @@ def shifted(expression: sympy.Expr, smallest_ell: int) -> tuple[Any, Any]:
 
     n, ell = to_sympy("n"), to_sympy("l")
     u, v = sympy.symbols("u v", nonnegative=True)
-    top, bottom = sympy.fraction(sympy.cancel(sympy.together(expression)))
+    top, bottom = _fraction(expression)
     move = {n: 2 * (smallest_ell + u) + 5 + v, ell: smallest_ell + u}
-    polynomials = [
-        sympy.Poly(part, n, ell).as_expr().subs(move, simultaneous=True) for part in (top, bottom)
-    ]
-    return sympy.Poly(polynomials[0], u, v), sympy.Poly(polynomials[1], u, v)
+    moved = [_polynomial(part, n, ell).as_expr().subs(move, simultaneous=True)
+             for part in (top, bottom)]
+    return sympy.Poly(moved[0], u, v), sympy.Poly(moved[1], u, v)
+
+
+def _fraction(expression: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """Return numerator and denominator, cancelled."""
+    import sympy
+
+    top, bottom = sympy.fraction(sympy.cancel(sympy.together(expression)))
+    return top, bottom
+
+
+def _polynomial(expression: sympy.Expr, *names: sympy.Symbol) -> Any:
+    """Return the polynomial in the names.
+
+    Raises
+    ------
+    ParameterError
+        No polynomial in these names (with rational coefficients) holds the expression.
+    """
+    import sympy
+
+    try:
+        found = sympy.Poly(expression, *names)
+    except sympy.PolynomialError:
+        found = None
+    if found is None or not all(c.is_Rational for c in found.coeffs()):
+        wanted = ", ".join(map(str, names))
+        raise ParameterError(
+            f"{brief(str(expression))} is not a polynomial in {wanted}") from None
+    return found
 
 
 def _one_sign(polynomial: Any) -> int | None:
@@ -79,8 +108,7 @@ def rational_limit(expression: sympy.Expr, variable: sympy.Symbol) -> sympy.Expr
     """
     import sympy
 
-    top, bottom = (sympy.Poly(part, variable) for part in sympy.fraction(
-        sympy.cancel(sympy.together(expression))))
+    top, bottom = (_polynomial(part, variable) for part in _fraction(expression))
     if top.degree() < bottom.degree():
         return sympy.Integer(0)
     lead = top.LC() / bottom.LC()

@@ -11,14 +11,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from markov_lrsao.errors import LrsaoError, ParameterError, VerificationError
 from markov_lrsao.progress import Progress, no_progress
-from proofs_check.lines import Derivation, check_lines
+from proofs_check.changes import check_changes, near, plain_name
+from proofs_check.expressions import brief
+from proofs_check.lines import Derivation, check_derivation
 from proofs_check.setting import Setting
-from proofs_check.verdict import Evidence, Kind, StatementResult, Verdict
+from proofs_check.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
 
 if TYPE_CHECKING:
     from proofs_check.monitors import Counter, Monitor
@@ -97,17 +99,23 @@ def all_statements() -> dict[str, Statement]:
 
 
 def find(name: str) -> Statement:
-    """Return the statement of that name, ignoring case.
+    """Return the statement of that name, ignoring case, spaces and punctuation.
+
+    >>> find("lemma-10").id, find("Thm. 7").id
+    ('Lemma 10', 'Theorem 7')
 
     Raises
     ------
     ParameterError
-        There is none; the message lists the names.
+        There is none; the message names near ones.
     """
+    wanted = plain_name(name)
     for key, statement in all_statements().items():
-        if key.lower() == name.strip().lower():
+        if plain_name(key) == wanted:
             return statement
-    raise ParameterError(f"no statement {name!r}; known: {', '.join(all_statements())}")
+    raise ParameterError(
+        f"no statement {brief(name)}{near(name, all_statements())}; "
+        f"`markov-lrsao verify --list` lists all")
 
 
 def verify(
@@ -119,11 +127,18 @@ def verify(
     >>> [result] = verify(["Range of l"])
     >>> result.verdict.value
     'PROVED'
+
+    Raises
+    ------
+    ParameterError
+        A name is unknown, or the setting changes something that is not there.
     """
     from proofs_check.workspace import Workspace
 
     setting = setting if setting is not None else Setting()
-    chosen = [find(name) for name in names] if names else list(all_statements().values())
+    check_changes(setting, all_statements())
+    chosen = [all_statements()[x] for x in dict.fromkeys(find(name).id for name in names)] if (
+        names) else list(all_statements().values())
     workspace = Workspace(setting, tuple(chosen))
     results = []
     with progress("checking statements", total=len(chosen)) as bar:
@@ -136,29 +151,52 @@ def verify(
     ]
 
 
+def _tried(kind: Kind, find_out: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
+    """Return the evidence, or one that says why there is none.
+
+    What cannot be read as written (a term that divides by zero, say) is a part of its own: no
+    other evidence makes up for it.
+    """
+    begun = time.perf_counter()
+    try:
+        found = list(find_out())
+    except Exception as error:
+        library = type(error).__module__.partition(".")[0] in ("sympy", "z3")
+        if not library and not isinstance(
+                error, LrsaoError | ArithmeticError | NotImplementedError):
+            raise
+        unreadable = isinstance(error, ParameterError | ArithmeticError)
+        found = [Evidence(
+            kind=kind, verdict=Verdict.UNKNOWN, part="as written" if unreadable else "",
+            summary=f"gave up: {type(error).__name__}: {' '.join(str(error).split())}",
+        )]
+    seconds = (time.perf_counter() - begun) / max(1, len(found))
+    return [replace(e, seconds=e.seconds or seconds) for e in found]
+
+
+def _checked(check: Check, workspace: Workspace) -> Iterable[Evidence]:
+    if check.model_only and not workspace.setting.paper_model:
+        raise VerificationError("its closed form is that of the paper's model only")
+    return check.run(workspace)
+
+
 def _verify(statement: Statement, workspace: Workspace) -> StatementResult:
     begun = time.perf_counter()
     evidence: list[Evidence] = []
+    errata: list[Erratum] = []
+
+    def lines(derivation: Derivation) -> list[Evidence]:
+        found, wrong = check_derivation(derivation, workspace.setting)
+        errata.extend(wrong)
+        return [found]
+
     for check in statement.checks:
-        start = time.perf_counter()
-        try:
-            if check.model_only and not workspace.setting.paper_model:
-                raise VerificationError("its closed form is that of the paper's model only")
-            found = list(check.run(workspace))
-        except LrsaoError as error:
-            found = [Evidence(
-                kind=check.kind, verdict=Verdict.UNKNOWN, part="",
-                summary=f"gave up: {type(error).__name__}: {error}",
-            )]
-        seconds = time.perf_counter() - start
-        evidence.extend(
-            replace(e, seconds=e.seconds or seconds / max(1, len(found))) for e in found
-        )
-    if statement.monitors is not None:
-        evidence.extend(workspace.monitored(statement))
-    lines, errata = check_lines(statement.derivations, workspace.setting)
+        evidence += _tried(check.kind, partial(_checked, check, workspace))
+    evidence += _tried(Kind.STATISTICAL, partial(workspace.monitored, statement))
+    for derivation in statement.derivations:
+        evidence += _tried(Kind.LINES, partial(lines, derivation))
     return StatementResult(
         id=statement.id, title=statement.title, location=f"source lines {statement.where}",
-        claim=statement.claim, evidence=(*evidence, *lines), errata=tuple(errata),
+        claim=statement.claim, evidence=tuple(evidence), errata=tuple(errata),
         depends=statement.depends, code=statement.code, seconds=time.perf_counter() - begun,
     )

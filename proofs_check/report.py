@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from markov_lrsao.cli.tables import table
@@ -108,7 +109,7 @@ def _anchor(name: str) -> str:
 
 def markdown_report(results: Sequence[StatementResult], level: str) -> str:
     """Return a report with links between statements, evidence and code."""
-    code = code_of_statements()
+    code = _code()
     known = {r.id for r in results}
     lines = [f"# Statements of the paper, checked (level {level})", "",
              "| statement | name | verdict | evidence | s |", "|---|---|---|---|---:|"]
@@ -134,7 +135,13 @@ def markdown_report(results: Sequence[StatementResult], level: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _code() -> dict[str, tuple[str, ...]]:
+    """Return statement -> functions of the engine and the simulations that realise it."""
+    import_module("simulate.rules")
+    return code_of_statements()
+
+
 def traceability() -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Return (statement, engine code, checks) for every statement."""
-    code = code_of_statements()
+    code = _code()
     return [(s.id, code.get(s.id, ()), s.code) for s in all_statements().values()]

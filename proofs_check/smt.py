@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError, SolverError
-from proofs_check.expressions import COMPARISONS, evaluate, names_of
+from markov_lrsao.interrupts import interruptible
+from proofs_check.expressions import COMPARISONS, brief, evaluate, names_of
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["Answer", "Prover", "from_sympy", "second_opinion_available"]
+__all__ = ["Answer", "Prover", "check", "from_sympy", "second_opinion_available"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ def second_opinion_available() -> bool:
     from importlib.util import find_spec
 
     return find_spec("cvc5") is not None
+
+
+def check(solver: Any) -> Any:
+    """Return the answer of a z3 solver; Ctrl-C is raised, never taken for "unknown".
+
+    Left to itself z3 catches the signal, answers "unknown" and tells nobody.
+    """
+    solver.set("ctrl_c", False)
+    return interruptible(solver.check, solver.interrupt)
 
 
 def from_sympy(expression: sympy.Expr, names: Mapping[str, Any]) -> Any:
@@ -66,7 +76,7 @@ def from_sympy(expression: sympy.Expr, names: Mapping[str, Any]) -> Any:
         base, power = from_sympy(expression.args[0], names), int(expression.args[1])
         product = z3.Product([base] * abs(power))
         return product if power > 0 else 1 / product
-    raise ParameterError(f"{expression} is not a rational function")
+    raise ParameterError(f"{brief(str(expression))} is not a rational function")
 
 
 class Prover:
@@ -86,6 +96,7 @@ class Prover:
         self.second_on_search = second_on_search
         self.second = second and second_opinion_available()
         self.names: dict[str, Any] = {}
+        self.divisors: dict[int, Any] = {}
         self.queries = 0
 
     def name(self, name: str) -> Any:
@@ -101,14 +112,26 @@ class Prover:
         import z3
 
         names = {n: self.name(n) for n in names_of(text) if not (extra and n in extra)}
-        return evaluate(text, {**names, **(extra or {})}, {"number": z3.RealVal})
+        return evaluate(text, {**names, **(extra or {})},
+                        {"number": z3.RealVal, "divide": self._divide})
+
+    def _divide(self, a: Any, b: Any) -> Any:
+        """Return a/b, and remember b: z3 gives a/0 any value it likes."""
+        import z3
+
+        value = z3.simplify(b)
+        if z3.is_rational_value(value):
+            if value.numerator_as_long() == 0:
+                raise ZeroDivisionError
+        else:
+            self.divisors[b.get_id()] = b
+        return a / b
 
     def formula(self, text: str, extra: Mapping[str, Any] | None = None) -> Any:
         """Read a comparison, or an "A -> B" or "A or B" of comparisons.
 
-        Divisions by something are multiplied out beforehand only where the solver would have
-        to guess its sign: z3 treats a/b as the c with c*b = a, which is what is meant since b
-        is never 0 under the assumptions.
+        z3 treats a/b as the c with c*b = a if b is not 0, and as anything otherwise. A proof
+        covers that; a refutation at which some b is 0 is none (see `prove`).
         """
         import z3
 
@@ -124,14 +147,17 @@ class Prover:
             return self.term(left, extra) != self.term(right, extra)
         parts = self.term(text.replace(" = ", " == "), extra)
         if not isinstance(parts, list):
-            raise ParameterError(f"{text!r} is not a comparison")
+            raise ParameterError(f"{brief(text)} is not a comparison")
         return z3.And([COMPARISONS[relation](a, b) for relation, a, b in parts])
 
     def _read(self, formula: Any) -> Any:
         return self.formula(formula) if isinstance(formula, str) else formula
 
     def prove(self, assumptions: Iterable[Any], goal: Any) -> Answer:
-        """Return whether the goal follows; a refutation carries a model."""
+        """Return whether the goal follows; a refutation carries a model.
+
+        A model at which a formula divides by zero says nothing, so another one is asked for.
+        """
         import z3
 
         begun = time.perf_counter()
@@ -140,13 +166,20 @@ class Prover:
         solver.add(*[self._read(a) for a in assumptions])
         solver.add(z3.Not(self._read(goal)))
         self.queries += 1
-        outcome = solver.check()
+        outcome = check(solver)
         second: Literal["agrees", "unknown", "not asked"] = "not asked"
         if outcome == z3.unsat and self.second:
             second = _ask_cvc5(solver.to_smt2(), self.seconds)
         seconds = time.perf_counter() - begun
         if outcome == z3.unsat:
             return Answer("proved", seconds=seconds, second=second)
+        if outcome == z3.sat and any(
+                _is_zero(solver.model(), d) for d in self.divisors.values()):
+            solver.add(*[d != 0 for d in self.divisors.values()])
+            outcome = check(solver)
+            if outcome == z3.unsat:
+                return Answer("unknown", reason="fails only where something is divided by zero",
+                              seconds=time.perf_counter() - begun)
         if outcome == z3.sat:
             return Answer("refuted", _model(solver.model()), seconds=seconds)
         return Answer("unknown", reason=f"z3: {solver.reason_unknown()}", seconds=seconds)
@@ -160,9 +193,18 @@ class Prover:
         import z3
 
         asked, self.second = self.second, self.second and self.second_on_search
-        answer = self.prove(formulas, z3.BoolVal(False))
-        self.second = asked
+        try:
+            answer = self.prove(formulas, z3.BoolVal(False))
+        finally:
+            self.second = asked
         return None if answer.status == "unknown" else answer.status == "refuted"
+
+
+def _is_zero(model: Any, term: Any) -> bool:
+    import z3
+
+    value = model.eval(term, model_completion=True)
+    return bool(z3.is_rational_value(value) and value.numerator_as_long() == 0)
 
 
 def _model(model: Any) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import Parameters
-from proofs_check.expressions import evaluate
+from proofs_check.expressions import brief, evaluate
 from proofs_check.facts import facts
 from proofs_check.graph import Edge, Graph, explore
 from proofs_check.induction import Induction
@@ -57,8 +59,34 @@ class Workspace:
         return result
 
     def number(self, statement: str, key: str) -> int:
-        """Return a term that is an integer."""
-        return int(self.term(statement, key))
+        """Return a term that is an integer.
+
+        Raises
+        ------
+        ParameterError
+            It is none.
+        """
+        text = self.term(statement, key)
+        if not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text):
+            raise ParameterError(
+                f"{key!r} of {statement} is {brief(text)}: an integer is needed")
+        return int(text)
+
+    def actions(self, statement: str, key: str) -> list[str]:
+        """Return a term that lists actions, separated by commas.
+
+        Raises
+        ------
+        ParameterError
+            It lists none, or something else.
+        """
+        text = self.term(statement, key)
+        known = [name for name, _ in self.setting.family.objectives]
+        found = [part.strip() for part in text.split(",")]
+        if not set(found) <= set(known):
+            raise ParameterError(
+                f"{key!r} of {statement} is {brief(text)}: choose from {', '.join(known)}")
+        return found
 
     # -- instances -------------------------------------------------------------------
 

@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.errors import FileFormatError, ParameterError
+from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.landscape import FAMILIES, Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import Parameters
@@ -303,10 +304,10 @@ class Plan:
     def load(cls, path: str | Path, *, outside_h: bool = False) -> Plan:
         """Read a plan from a .toml or .json file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-            fields = tomllib.loads(text) if Path(path).suffix == ".toml" else json.loads(text)
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError,
-                tomllib.TOMLDecodeError) as error:
+            text = read_text(path)
+            toml = Path(path).suffix == ".toml"
+            fields = tomllib.loads(text) if toml else load_json(text, str(path))
+        except (FileFormatError, tomllib.TOMLDecodeError, RecursionError) as error:
             raise ParameterError(f"plan {path}: {error}") from None
         if not isinstance(fields, dict):
             raise ParameterError(f"plan {path}: expected a table of fields such as n, ell, runs")

@@ -14,6 +14,22 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    from markov_lrsao import interrupts
+
+    try:
+        code = _run(arguments)
+        if interrupts.seen():  # something swallowed it: the output may lack a part
+            raise KeyboardInterrupt
+        return code
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) or interrupts.seen():
+            print("interrupted", file=sys.stderr)
+            return interrupts.EXIT_CODE
+        raise
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run the command line; errors that a user can cause become one line."""
     from typer.exceptions import TyperException
 
     from markov_lrsao.cli.app import app
@@ -29,27 +45,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code or 0)
     except TyperException as error:
         from markov_lrsao.cli.app import usage_message
+        from markov_lrsao.texts import one_line
 
         text, code = usage_message(error)
-        print(text, file=sys.stdout if code == 0 else sys.stderr)
+        print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
         return code
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
     except BrokenPipeError:
         # The reader (head, less) has gone; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
         from markov_lrsao.errors import LrsaoError
+        from markov_lrsao.texts import one_line
 
         if isinstance(error, LrsaoError | MemoryError | OSError):
-            message = " ".join(str(error).split()) or type(error).__name__
-            print(f"markov-lrsao: {message}", file=sys.stderr)
+            message = str(error).strip() or type(error).__name__
+            print(one_line(f"markov-lrsao: {message}"), file=sys.stderr)
             return 2
         raise
 
 
 def entry_point() -> None:
     """Run as a console script."""
-    sys.exit(main())
+    from markov_lrsao.interrupts import supervised
+
+    sys.exit(supervised(main))

@@ -16,6 +16,7 @@ from markov_lrsao.cli.options import (
     GammaOption,
     JsonOption,
     LandscapeOption,
+    MaxSizeOption,
     NOption,
     OutsideHOption,
     ROption,
@@ -73,6 +74,7 @@ def export(
     chain: Annotated[
         Path | None,
         typer.Option("--chain", help="Convert this file instead of building a chain.")] = None,
+    max_size: MaxSizeOption = None,
     max_states: Annotated[
         int | None, typer.Option("--max-states", help="Refuse joint chains larger than this.")] =
         None,
@@ -87,15 +89,20 @@ def export(
     from markov_lrsao.law import StepLaw
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.runtime import check_hypothesis
+    from markov_lrsao.texts import printable
 
     if not file.parent.is_dir():
-        raise ParameterError(f"{file}: the folder {file.parent} does not exist")
+        raise ParameterError(f"{printable(str(file))}: the folder {printable(str(file.parent))} "
+                             f"does not exist")
     given = None if values is None else values.value
     if chain is not None:
         if format is Format.prism_language or n is not None or part is not None:
             raise ParameterError("--chain converts a file: it goes without --n, --part and "
                                  "--format prism-language, which describe a model")
-        read = read_chain(chain)
+        read = read_chain(chain, max_size=max_size)
+        if read.transition_rewards:
+            raise ParameterError(f"{printable(str(chain))} has transition rewards, which are not "
+                                 f"written; move them away, or use solve on this file")
         written = write_chain(read.chain, file, format=format.value, values=given,
                               rewards=read.rewards if format.value not in
                               ("graphml", "matrix-market") else None)
@@ -134,4 +141,6 @@ def _report(
                           "states": states, "transitions": transitions}))
         return
     size = "" if states is None else f": {states:,} states, {transitions:,} transitions"
-    print(f"wrote {', '.join(map(str, files))}{size}")
+    from markov_lrsao.texts import printable
+
+    print(f"wrote {', '.join(printable(str(f)) for f in files)}{size}")

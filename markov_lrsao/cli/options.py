@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlphaOption", "EllOption", "GammaOption", "Instance", "JsonOption", "LandscapeOption",
-    "NOption", "OutsideHOption", "ROption", "instance", "integer", "numbers",
+    "MaxSizeOption", "NOption", "OutsideHOption", "ROption", "instance", "integer", "numbers",
 ]
 
 
@@ -45,6 +45,20 @@ ROption = Annotated[
                              show_default="n(1/(alpha(1-gamma))-1)")]
 OutsideHOption = Annotated[
     bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")]
+def size(text: str) -> int:
+    """Read a number of bytes such as 500M."""
+    from markov_lrsao.errors import ParameterError
+    from markov_lrsao.inputs import parse_size
+
+    try:
+        return parse_size(text, "--max-size")
+    except ParameterError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+MaxSizeOption = Annotated[int | None, typer.Option(
+    "--max-size", help="Most bytes to read from a file, e.g. 2G.", parser=size, metavar="<size>",
+    show_default="256M")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 LandscapeOption = Annotated[
     str, typer.Option("--landscape", help="jump, jump-open, onemax, or a JSON file.",

@@ -35,8 +35,8 @@ def replay(
     if not bad.replayable:
         point = {"statement": bad.statement, "values": dict(bad.values),
                  "expected": bad.expected, "observed": bad.observed}
-        print(json.dumps(point) if as_json else
-              f"{bad.statement}: a point, not a run\n{bad.describe()}")
+        show(json.dumps(point) if as_json else
+             f"{bad.statement}: a point, not a run\n{bad.describe()}")
         return
     _, records = play(bad)
     if as_json:

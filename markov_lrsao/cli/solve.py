@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.options import JsonOption, MaxSizeOption
 
 if TYPE_CHECKING:
     from markov_lrsao.exchange import ChainFile
     from markov_lrsao.reachability import Reaching, ReachingResult
+    from markov_lrsao.results import Quantity
 
 __all__ = ["register"]
 
+_BEYOND = "(outside the range of floats)"
 _MOST_SHOWN = 20  # start states in a table for people; --json has all
 
 
@@ -44,6 +46,7 @@ def solve(
         typer.Option("--reward", help="Sum up this reward of the file instead of steps.")] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Exact rationals instead of floats.")] = False,
+    max_size: MaxSizeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print probability, expected time and variance of reaching a label."""
@@ -51,15 +54,18 @@ def solve(
     from markov_lrsao.exchange import read_chain
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.reachability import reach
+    from markov_lrsao.texts import printable
 
-    read = read_chain(file)
+    read = read_chain(file, max_size=max_size)
     if exact and not read.exact:
         raise ExactnessError(
-            f"{file}: {read.notes[-1]}; an exact answer needs exact probabilities (fractions), "
-            f"or leave out --exact")
+            f"{printable(str(file))}: {read.notes[-1]}; an exact answer needs exact probabilities "
+            f"(fractions), or leave out --exact")
     where = _target(read, target, target_state)
     rewards = None if reward is None else _reward(read, reward)
+    moving = None if reward is None else read.transition_rewards.get(reward)
     result = reach(read.chain, where, start=start, rewards=rewards,
+                   transition_rewards=moving,
                    field="exact" if exact else "float", progress=terminal_progress)
     name = target if target is not None else ", ".join(map(str, target_state or ()))
     if as_json:
@@ -74,9 +80,10 @@ def _target(read: ChainFile, target: str | None, states: list[int] | None) -> An
     import numpy as np
 
     from markov_lrsao.errors import ParameterError
+    from markov_lrsao.texts import listing
 
     if (target is None) == (not states):
-        known = ", ".join(sorted(read.chain.labels)) or "none"
+        known = listing(sorted(read.chain.labels))
         raise ParameterError(
             f"give either --target LABEL or --target-state NUMBER; the file's labels: {known}")
     if target is not None:
@@ -92,9 +99,10 @@ def _target(read: ChainFile, target: str | None, states: list[int] | None) -> An
 
 def _reward(read: ChainFile, reward: str) -> Any:
     from markov_lrsao.errors import ParameterError
+    from markov_lrsao.texts import listing
 
     if reward not in read.rewards:
-        known = ", ".join(repr(name) for name in read.rewards) or "none"
+        known = listing(repr(name) for name in read.rewards)
         raise ParameterError(f"--reward {reward!r} is not in the file; its rewards: {known}")
     return read.rewards[reward]
 
@@ -113,8 +121,11 @@ def _object(
 def _text(
     file: Path, name: str, reward: str | None, read: ChainFile, result: ReachingResult
 ) -> str:
+    from markov_lrsao.texts import printable
+
     what = "steps" if reward is None else f"reward {reward!r}"
-    lines = [f"{file}: {result.states:,} states, {read.chain.transitions:,} transitions; "
+    lines = [f"{printable(str(file))}: {result.states:,} states, "
+             f"{read.chain.transitions:,} transitions; "
              f"{what} until {name!r}"]
     lines += [f"note: {note}" for note in read.notes]
     for start in result.starts[:_MOST_SHOWN]:
@@ -129,26 +140,31 @@ def _text(
 
 
 def _named(start: Reaching) -> str:
-    return f"{start.state}" if start.name == str(start.state) else f"{start.state} ({start.name})"
+    from markov_lrsao.texts import printable
+
+    name = str(start.state)
+    return name if start.name == name else f"{name} ({printable(start.name)})"
 
 
 def _rows(start: Reaching) -> list[str]:
     from markov_lrsao.cli.tables import table
     from markov_lrsao.rationals import shorten
-    from markov_lrsao.reachability import float_of
 
-    if start.conditional_mean is None or start.variance is None:
+    if start.conditional_mean is None:
         return ["the target cannot be reached: probability 0, expected time infinite"]
-    certain = math.isfinite(float_of(start.mean)) or start.mean.exact
-    given = "" if certain else " if reached"
-    quantities = [("probability", start.probability)]
-    if not certain:
-        quantities.append(("mean", start.mean))
-    quantities += [(f"mean{given}", start.conditional_mean),
-                   (f"variance{given}", start.variance)]
-    rows = [[name, value.decimal, shorten(value.rational or "(float)")]
-            for name, value in quantities]
-    if not certain:
-        rows[1][2] = "infinite: the target may be missed"
-    rows.append([f"deviation{given}", f"{start.deviation:.17g}", ""])
+
+    def row(name: str, value: Quantity | None) -> list[str]:
+        if value is None:
+            return [name, "-", _BEYOND]
+        return [name, value.decimal, shorten(value.rational or "(float)")]
+
+    given = "" if start.certain else " if reached"
+    rows = [row("probability", start.probability)]
+    if not start.certain:
+        rows.append(row("1 - probability", start.miss))
+        rows.append(["mean", start.mean.decimal, "infinite: the target may be missed"])
+    rows += [row(f"mean{given}", start.conditional_mean), row(f"variance{given}", start.variance)]
+    finite = start.deviation is not None and math.isfinite(start.deviation)
+    rows.append([f"deviation{given}", f"{start.deviation:.17g}" if finite else "-",
+                 "" if finite else _BEYOND])
     return table(["quantity", "decimal", "fraction"], rows).split("\n")

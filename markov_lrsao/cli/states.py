@@ -54,6 +54,7 @@ def states(
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.rationals import rational_text
     from markov_lrsao.runtime import check_hypothesis, check_size
+    from markov_lrsao.texts import printable
 
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     check_size(chosen.landscape)
@@ -77,7 +78,7 @@ def states(
         return
     print(f"{chain.size:,} states, {chain.transitions:,} transitions")
     for i in range(chain.size):
-        print(f"{'->' if i in entries else '  '} {i:>5}  {chain.label(i)}")
+        print(f"{'->' if i in entries else '  '} {i:>5}  {printable(chain.label(i))}")
         for j, w in chain.row(i):
             absorbing = " (absorbing)" if w == 1 and j == i else ""
-            print(f"{'':12}{rational_text(w):>9} -> {j}  {chain.label(j)}{absorbing}")
+            print(f"{'':12}{rational_text(w):>9} -> {j}  {printable(chain.label(j))}{absorbing}")

@@ -12,6 +12,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
+from markov_lrsao.texts import printable
+
 __all__ = ["VERDICT_COLOURS", "colour_wanted", "show", "table"]
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -56,6 +58,7 @@ def colour_wanted() -> bool:
 
 def show(text: str, words: Mapping[str, str] | None = None) -> None:
     """Print text with tables in it; on a colour terminal headers are bold, `words` coloured."""
+    text = printable(text, keep="\n")
     print(styled(text, words or {}) if colour_wanted() else text)
 
 

@@ -63,7 +63,9 @@ def verify(
     )
 
     if names:
-        print("\n".join(f"{s.id}: {s.title}" for s in all_statements().values()))
+        known = all_statements().values()
+        print(json.dumps({"statements": [{"id": s.id, "title": s.title} for s in known]})
+              if as_json else "\n".join(f"{s.id}: {s.title}" for s in known))
         return 0
     setting = Setting(level=level.value)
     results = run(statement, setting, progress=terminal_progress)

@@ -4,13 +4,15 @@
 format            files                   exact    holds
 ================  ======================  =======  ====================================
 drn               .drn (Storm)            yes      labels, start, rewards
-prism             .tra .lab .srew         choice   labels, start, one reward
+prism             .tra .lab .srew .trew   choice   labels, start, rewards (writes one)
 storm-explicit    .tra .lab .state.rew    no       labels, start, one reward
 json              .json                   yes      everything, names of states as well
 graphml           .graphml                yes      labels, start, names
 matrix-market     .mtx                    no       labels, start (in comments)
 prism-language    .prism (write only)     yes      a readable model, see `prism_language`
 ================  ======================  =======  ====================================
+
+A file compressed with gzip (``walk.drn.gz``) is read like any other.
 
 Readers are strict: see `markov_lrsao.exchange.drn` and `docs/exchange.md`.
 """
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.exchange._reading import ChainFile
+from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -37,18 +40,23 @@ _ONLY = {"json": "rational", "graphml": "rational", "matrix-market": "double",
          "storm-explicit": "double"}
 
 
-def read_chain(path: str | Path) -> ChainFile:
-    """Read a chain; the ending of the name tells the format.
+def read_chain(path: str | Path, *, max_size: int | None = None) -> ChainFile:
+    """Read a chain; the ending of the name (before .gz) tells the format.
+
+    Parameters
+    ----------
+    max_size : most bytes to read from a file; default: see `markov_lrsao.inputs`
 
     Raises
     ------
     FileFormatError
         The file is malformed; the message names the line.
     """
-    suffix = Path(path).suffix.lower()
+    name = Path(path).name.lower().removesuffix(".gz")
+    suffix = Path(name).suffix
     if suffix == ".drn":
         from markov_lrsao.exchange.drn import read_drn as read
-    elif suffix in (".tra", ".lab", ".srew"):
+    elif name.endswith((".tra", ".lab", ".srew", ".trew", ".state.rew", ".trans.rew")):
         from markov_lrsao.exchange.prism import read_prism as read
     elif suffix == ".json":
         from markov_lrsao.exchange.json_format import read_json as read
@@ -58,9 +66,9 @@ def read_chain(path: str | Path) -> ChainFile:
         from markov_lrsao.exchange.matrix_market import read_matrix_market as read
     else:
         raise FileFormatError(
-            f"{path}: the ending {suffix!r} is not known; files ending in .drn, .tra, .json, "
-            f".graphml or .mtx are read")
-    return read(path)
+            f"{printable(str(path))}: the ending {suffix!r} is not known; files ending in .drn, "
+            f".tra, .json, .graphml or .mtx are read")
+    return read(path, max_size)
 
 
 def write_chain(
@@ -85,6 +93,9 @@ def write_chain(
     if rewards and format in ("graphml", "matrix-market"):
         raise ParameterError(f"rewards cannot be written as {format}; use drn, prism or json")
     path = Path(path)
+    if path.name.lower().endswith(".gz"):
+        raise ParameterError(f"{printable(str(path))}: compressed files are read, not written; "
+                             f"leave out .gz")
     if format == "drn":
         from markov_lrsao.exchange.drn import write_drn
 

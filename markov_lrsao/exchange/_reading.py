@@ -1,6 +1,7 @@
 """What all readers share: strict text, strict numbers, strict rows.
 
-A file is untrusted. Nothing is allocated from a number that the file merely claims; every
+A file is untrusted. It is opened by `markov_lrsao.inputs` only, which refuses what is not a
+regular file or too large. Nothing is allocated from a number that the file merely claims; every
 defect raises `FileFormatError`, one line that names the file and the line number. Nothing is
 mended in silence: what may be accepted although it is not literally right (see `RowReader`)
 is counted and reported as a note.
@@ -9,7 +10,7 @@ is counted and reported as a note.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd, lcm
 from pathlib import Path
@@ -20,6 +21,8 @@ from flint import fmpq, fmpz
 
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.errors import FileFormatError
+from markov_lrsao.inputs import read_input
+from markov_lrsao.texts import printable
 
 __all__ = ["ChainFile", "RowReader", "Source", "assemble", "parse_integer", "parse_number"]
 
@@ -40,6 +43,8 @@ class ChainFile:
     ----------
     chain : the chain, with labels; its start states are those the file calls initial
     rewards : reward name -> what one step from each state earns
+    transition_rewards : reward name -> (i, j) -> what a step from i to j earns besides; its
+        names are among those of `rewards`
     exact : whether every row sums to exactly 1 as it is written; False if rounded decimals
         had to be divided by their sum
     notes : what a reader should know, one sentence each
@@ -47,6 +52,7 @@ class ChainFile:
 
     chain: MarkovChain
     rewards: Mapping[str, tuple[fmpq, ...]] = field(default_factory=dict)
+    transition_rewards: Mapping[str, Mapping[tuple[int, int], fmpq]] = field(default_factory=dict)
     exact: bool = True
     notes: tuple[str, ...] = ()
 
@@ -59,12 +65,9 @@ class Source:
     data: bytes
 
     @classmethod
-    def open(cls, path: str | Path) -> Source:
-        """Read a file."""
-        try:
-            return cls(str(path), Path(path).read_bytes())
-        except OSError as error:
-            raise FileFormatError(f"{path}: {error.strerror or error}") from None
+    def open(cls, path: str | Path, limit: int | None = None) -> Source:
+        """Read a regular file of at most `limit` bytes (see `read_input`)."""
+        return cls(printable(str(path)), read_input(path, limit))
 
     def fail(self, line: int, message: str) -> NoReturn:
         """Raise FileFormatError for a line (counted from 1)."""
@@ -232,3 +235,10 @@ def assemble(
         labels={name: np.array(sorted(set(states)), np.int64) for name, states in labels.items()},
     )
     return ChainFile(chain, rewards or {}, exact=reader.normalised == 0, notes=reader.notes())
+
+
+def refuse_twice(source: Source, line: int, names: Sequence[object], what: str) -> None:
+    """Fail if something that may be given once is given twice."""
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        source.fail(line, f"{what} {show(str(twice))} is given twice")

@@ -1,37 +1,95 @@
-"""What all writers share: files that are whole or absent, and labels per state."""
+"""What all writers share: files that are whole or absent, and what they can hold."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from flint import fmpq
 
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.rationals import to_float
+from markov_lrsao.texts import printable
 
-__all__ = ["label_texts", "whole_file"]
+__all__ = [
+    "check_label", "check_reward_names", "double_text", "double_texts", "label_texts",
+    "whole_file", "whole_files",
+]
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def whole_file(path: str | Path, text: str) -> None:
-    """Write a text file so that an interruption leaves the old file or the new one, never half.
+    """Write one text file, whole or not at all; see `whole_files`."""
+    whole_files({Path(path): text})
 
-    The text goes to a temporary file beside it, which is then renamed.
+
+def whole_files(texts: Mapping[Path, str]) -> None:
+    """Write text files so that a failure or an interruption leaves all old ones or all new ones.
+
+    Every text is encoded and written to a temporary file beside its place before the first one
+    is renamed. Should a renaming fail, those before it are taken back.
     """
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    for path in texts:
+        if path.is_dir():
+            raise ParameterError(f"{printable(str(path))} is a directory; name a file")
+    ready: list[tuple[Path, Path]] = []
+    saved: dict[Path, Path] = {}
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        for path, text in texts.items():
+            ready.append((_temporary(path, text), path))
+        if len(texts) > 1:
+            for path in texts:
+                if path.exists():
+                    saved[path] = _copy(path)
+        for temporary, path in ready:
+            os.replace(temporary, path)
+    except BaseException:
+        for temporary, path in ready:
+            if temporary.exists():
+                continue  # this one is still the old file, or none
+            if path in saved:
+                os.replace(saved[path], path)
+            else:
+                path.unlink(missing_ok=True)
+        raise
+    finally:
+        for leftover in (*(temporary for temporary, _ in ready), *saved.values()):
+            leftover.unlink(missing_ok=True)
+
+
+def _temporary(path: Path, text: str) -> Path:
+    """Write a text beside its place, with the permissions that a new file gets."""
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        bad = text[error.start : error.start + 1]
+        raise ParameterError(f"{printable(str(path))}: the character {bad!r} cannot be written; "
+                             f"rename the state or label") from None
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+        os.chmod(name, 0o666 & ~umask)
     except BaseException:
-        os.unlink(temporary)
+        os.unlink(name)
         raise
+    return Path(name)
+
+
+def _copy(path: Path) -> Path:
+    """Keep the old file under a second name."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    shutil.copy2(path, name)
+    return Path(name)
 
 
 def label_texts(chain: MarkovChain, *, start: str) -> dict[int, str]:
@@ -52,3 +110,37 @@ def check_label(name: str, start: str) -> None:
     if not name or '"' in name or not name.isprintable():
         raise ParameterError(f"the label {name!r} cannot be written: it must be printable text "
                              f"without quotation marks")
+
+
+def check_reward_names(
+    chain: MarkovChain, rewards: Mapping[str, Sequence[fmpq]], *, bare: bool
+) -> None:
+    """Refuse rewards of another length, and names that the format would tear apart."""
+    for name, earned in rewards.items():
+        if len(earned) != chain.size:
+            raise ParameterError(f"the reward {name!r} has {len(earned)} values for "
+                                 f"{chain.size} states")
+        if bare and (not name.isprintable() or " " in name or (not name and len(rewards) > 1)):
+            raise ParameterError(f"the reward name {name!r} cannot be written in this format: it "
+                                 f"must be one printable word")
+
+
+def double_text(value: fmpq, what: str) -> str:
+    """Return a number as a double of 17 digits, or refuse one outside their range."""
+    try:
+        result = to_float(value)
+    except OverflowError:
+        result = 0.0
+    if result == 0.0 and value != 0:
+        raise ParameterError(f"{what} is outside the range of doubles; write fractions "
+                             f"(--values rational, or another format)")
+    return repr(result)
+
+
+def double_texts(chain: MarkovChain) -> list[str]:
+    """Return the probabilities as doubles of 17 digits, or refuse one that would become 0."""
+    values = chain.probabilities
+    if values.size and values.min() == 0.0:
+        raise ParameterError("a probability is below the range of doubles; write fractions "
+                             "(--values rational, or another format)")
+    return list(map(repr, values.tolist()))

@@ -30,7 +30,6 @@ state 1 top
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -47,15 +46,15 @@ from markov_lrsao.exchange._reading import (
     assemble,
     parse_integer,
     parse_number,
+    refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import label_texts, whole_file
+from markov_lrsao.exchange._writing import check_reward_names, double_texts, label_texts, whole_file
 from markov_lrsao.rationals import rational_text
 
 __all__ = ["format_drn", "fraction_texts", "read_drn", "write_drn"]
 
-_LARGE = 2_000_000  # bytes; from here on the compiled reader pays for importing the compiler
-_MEDIUM = 20_000  # bytes; from here on it is used if the compiler is there anyway
+_LARGE = 1_000_000  # bytes; from here on the compiled reader pays for importing the compiler
 _LABEL = re.compile(r'\s*(?:"([^"]+)"|([^\s"]+))(?=\s|$|")')
 _STATE = re.compile(r"state ([0-9]+)(?: \[([^\]]*)\])?(?: (.*))?")
 _ACTION = re.compile(r"action (\S+)(?: \[([^\]]*)\])?")
@@ -75,7 +74,7 @@ class Header:
     lines: int = 0
 
 
-def read_drn(path: str | Path) -> ChainFile:
+def read_drn(path: str | Path, limit: int | None = None) -> ChainFile:
     """Read a DRN file.
 
     Decimals are read literally ("0.1" is 1/10). A file of `@value_type: rational` must have
@@ -87,8 +86,8 @@ def read_drn(path: str | Path) -> ChainFile:
     FileFormatError
         The file is malformed, truncated, or no discrete-time Markov chain.
     """
-    source = Source.open(path)
-    if len(source.data) >= (_MEDIUM if "numba" in sys.modules else _LARGE):
+    source = Source.open(path, limit)
+    if len(source.data) >= _LARGE:
         from markov_lrsao.exchange._drn_fast import read_fast
 
         quick = read_fast(source)
@@ -152,11 +151,14 @@ def read_header(source: Source, lines: Sequence[str]) -> Header:
                                 f"instantiate them first")
         elif key == "@reward_models":
             header.rewards = following().split()
+            refuse_twice(source, at, header.rewards, "the reward name")
         elif key == "@placeholders":
             while at < len(lines) and not lines[at].startswith("@"):
                 name, colon, value = following().partition(" : ")
                 if not name.startswith("$") or not colon:
                     source.fail(at, f"a placeholder reads '$name : value', not {show(name)}")
+                if name in header.placeholders:
+                    source.fail(at, f"the placeholder {show(name)} is given twice")
                 header.placeholders[name] = value.strip()
         elif key == "@nr_states":
             text = following().strip()
@@ -248,7 +250,11 @@ class _Body:
     def _earn(self, number: int, texts: str | None) -> None:
         if texts is None:
             return
-        for k, text in enumerate(texts.split(",")):
+        parts = texts.split(",")
+        if self._header.rewards and len(parts) < len(self._header.rewards):
+            self._source.fail(number, f"{len(parts)} rewards for {len(self._header.rewards)} "
+                                      f"names after @reward_models")
+        for k, text in enumerate(parts):
             above, below = parse_number(
                 self._source, number, self._value(number, text.strip()), "reward")
             if k >= max(len(self._header.rewards), 1):
@@ -272,11 +278,12 @@ class _Body:
                                f"{self._header.states} (truncated?)")
 
     def rewards(self) -> dict[str, tuple[fmpq, ...]]:
-        names = self._header.rewards or [""]
+        names = self._header.rewards or [""] * len(self._rewards)
         zero = fmpq(0)
+        earned = [*self._rewards, *({} for _ in names[len(self._rewards):])]
         return {
-            name: tuple(earned.get(i, zero) for i in range(self._reader.rows))
-            for name, earned in zip(names, self._rewards, strict=False)
+            name: tuple(values.get(i, zero) for i in range(self._reader.rows))
+            for name, values in zip(names, earned, strict=True)
         }
 
 
@@ -290,6 +297,7 @@ def split_labels(source: Source, line: int, text: str) -> list[str]:
             source.fail(line, f"the labels {show(text)} cannot be read")
         labels.append(match[1] or match[2])
         at = match.end()
+    refuse_twice(source, line, labels, "the label")
     return labels
 
 
@@ -299,6 +307,7 @@ def format_drn(
 ) -> str:
     """Return a chain as DRN text; `values` is "rational" or "double" (17 digits)."""
     rewards = rewards or {}
+    check_reward_names(chain, rewards, bare=True)
     labels = label_texts(chain, start="init")
     out = ["@type: DTMC", f"@value_type: {values}", "@parameters", "", "@reward_models",
            " ".join(rewards), "@nr_states", str(chain.size), "@nr_choices", str(chain.size),
@@ -307,7 +316,7 @@ def format_drn(
     if values == "rational":
         texts = fraction_texts(chain)
     else:
-        texts = list(map(repr, chain.probabilities.tolist()))
+        texts = double_texts(chain)
     moves = [f"\t\t{j} : {text}" for j, text in zip(columns, texts, strict=True)]
     for i in range(chain.size):
         earned = ""

@@ -8,8 +8,8 @@
       [[1, "1"]]
      ]}
 
-`labels`, `positions`, `names` and `rewards` may be missing. Everything a chain has is kept,
-so JSON is the form that round-trips completely.
+`labels`, `positions`, `names` and `rewards` may be missing; no key may come twice. Everything a
+chain has is kept, so JSON is the form that round-trips completely.
 """
 
 from __future__ import annotations
@@ -25,17 +25,21 @@ import numpy as np
 from flint import fmpq
 
 from markov_lrsao.chain import MarkovChain
+from markov_lrsao.errors import FileFormatError
 from markov_lrsao.exchange._reading import (
     ChainFile,
     RowReader,
     Source,
     assemble,
     parse_number,
+    refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import whole_file
+from markov_lrsao.exchange._writing import check_reward_names, whole_file
 from markov_lrsao.exchange.drn import fraction_texts
+from markov_lrsao.inputs import load_json
 from markov_lrsao.rationals import rational_text
+from markov_lrsao.texts import listing
 
 __all__ = ["format_json", "read_json", "write_json"]
 
@@ -46,6 +50,7 @@ def format_json(
     chain: MarkovChain, *, rewards: Mapping[str, Sequence[fmpq]] | None = None
 ) -> str:
     """Return a chain as JSON text."""
+    check_reward_names(chain, rewards or {}, bare=False)
     head = {
         "format": "markov chain", "version": 1, "states": chain.size,
         "start": chain.start.tolist(),
@@ -71,21 +76,17 @@ def write_json(
     whole_file(path, format_json(chain, rewards=rewards))
 
 
-def read_json(path: str | Path) -> ChainFile:
+def read_json(path: str | Path, limit: int | None = None) -> ChainFile:
     """Read a chain from JSON; see the module's documentation for the form."""
-    source = Source.open(path)
+    source = Source.open(path, limit)
     text = source.text()
-    try:
-        data: Any = json.loads(text)
-    except json.JSONDecodeError as error:
-        source.fail(error.lineno, f"not JSON: {error.msg}")
-    except (RecursionError, ValueError):
-        source.fail(1, "not JSON that can be read: nested too deeply, or a number too long")
+    data: Any = load_json(text, source.name)
     if not isinstance(data, dict) or data.get("format") != "markov chain":
         source.fail(1, 'expected an object with "format": "markov chain"')
     if set(data) - _KEYS or data.get("version") != 1:
-        source.fail(1, f"unknown keys {sorted(set(data) - _KEYS)} or version "
-                       f"{show(str(data.get('version')))}; version 1 is read")
+        unknown = listing(repr(key) for key in sorted(set(data) - _KEYS))
+        source.fail(1, f"unknown keys ({unknown}) or version "
+                       f"{show(repr(data.get('version')))}; version 1 is read")
     rows, states = data.get("rows"), data.get("states")
     if not isinstance(rows, list) or not rows or type(states) is not int or states != len(rows):
         source.fail(1, '"states" must be the number of "rows", at least 1')
@@ -103,12 +104,12 @@ def read_json(path: str | Path) -> ChainFile:
                 source.fail(line.number, f"row {i}: target {pair[0]} does not exist or comes twice")
             try:
                 entries[pair[0]] = reader.probability(0, pair[1])
-            except ValueError as error:
-                source.fail(line.number, str(error).split(": ", 1)[1])
+            except FileFormatError as error:
+                source.fail(line.number, str(error).rpartition(", line 0: ")[2])
         try:
             reader.add(0, entries)
-        except ValueError as error:
-            source.fail(line.number, str(error).split(": ", 1)[1])
+        except FileFormatError as error:
+            source.fail(line.number, str(error).rpartition(", line 0: ")[2])
     labels = data.get("labels", {})
     if not isinstance(labels, dict):
         source.fail(1, '"labels" must map names to lists of states')
@@ -128,19 +129,31 @@ class _Line:
 
     @property
     def number(self) -> int:
-        decoder = json.JSONDecoder()
-        at = self._text.index("[", self._text.rindex('"rows"')) + 1
+        decode = json.JSONDecoder().raw_decode
+        # Keys may be written with escapes, so the object is walked through, not searched.
+        key, at = None, self._next(1 + self._text.index("{"))
+        while key != "rows":
+            key, at = decode(self._text, at)
+            at = self._next(at)
+            if key != "rows":
+                at = self._next(decode(self._text, at)[1])
+        at += 1  # the bracket
         for _ in range(self._row + 1):
-            while self._text[at] in " \t\r\n,":
-                at += 1
-            begin = at
-            _, at = decoder.raw_decode(self._text, at)
+            begin = at = self._next(at)
+            at = decode(self._text, at)[1]
         return self._text.count("\n", 0, begin) + 1
+
+    def _next(self, at: int) -> int:
+        """Return where the next key or value begins."""
+        while self._text[at] in " \t\r\n,:":
+            at += 1
+        return at
 
 
 def _states(source: Source, name: str, where: object, size: int) -> list[int]:
     if not isinstance(where, list) or not all(type(i) is int and 0 <= i < size for i in where):
         source.fail(1, f"{show(name)} must be a list of states below {size}")
+    refuse_twice(source, 1, where, f"in {show(name)} the state")
     return where
 
 

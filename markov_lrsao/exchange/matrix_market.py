@@ -23,9 +23,10 @@ from markov_lrsao.exchange._reading import (
     Source,
     assemble,
     parse_integer,
+    refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import check_label, whole_file
+from markov_lrsao.exchange._writing import check_label, double_texts, whole_file
 
 __all__ = ["format_matrix_market", "read_matrix_market", "write_matrix_market"]
 
@@ -42,9 +43,9 @@ def format_matrix_market(chain: MarkovChain) -> str:
         lines.append(f'% label "{name}":' + "".join(f" {i + 1}" for i in states.tolist()))
     lines.append(f"{chain.size} {chain.size} {chain.transitions}")
     lines += [
-        f"{i + 1} {j + 1} {value!r}"
+        f"{i + 1} {j + 1} {value}"
         for i, j, value in zip(chain.sources.tolist(), chain.indices.tolist(),
-                               chain.probabilities.tolist(), strict=True)
+                               double_texts(chain), strict=True)
     ]
     return "\n".join([*lines, ""])
 
@@ -54,25 +55,16 @@ def write_matrix_market(chain: MarkovChain, path: str | Path) -> None:
     whole_file(path, format_matrix_market(chain))
 
 
-def read_matrix_market(path: str | Path) -> ChainFile:
+def read_matrix_market(path: str | Path, limit: int | None = None) -> ChainFile:
     """Read a square coordinate matrix with probability rows."""
-    source = Source.open(path)
+    source = Source.open(path, limit)
     lines = source.lines()
     head = lines[0].lower().split() if lines else []
     if head[:1] != ["%%matrixmarket"] or head[1:] not in (
         ["matrix", "coordinate", "real", "general"], ["matrix", "coordinate", "integer", "general"]
     ):
         source.fail(1, "expected '%%MatrixMarket matrix coordinate real general'")
-    start: list[str] = []
-    labels: dict[str, list[str]] = {}
-    at = 1
-    while at < len(lines) and (lines[at].startswith("%") or not lines[at].strip()):
-        marked = _START.fullmatch(lines[at].rstrip()), _LABEL.fullmatch(lines[at].rstrip())
-        if marked[0]:
-            start = marked[0][1].split()
-        elif marked[1]:
-            labels[marked[1][1]] = marked[1][2].split()
-        at += 1
+    marks, at = _marks(source, lines)
     counts = lines[at].split() if at < len(lines) else []
     if len(counts) != 3:
         source.fail(min(at + 1, max(len(lines), 1)), "expected 'ROWS COLUMNS ENTRIES'")
@@ -104,11 +96,37 @@ def read_matrix_market(path: str | Path) -> ChainFile:
         if i not in rows:
             source.fail(number, f"row {i + 1} is empty: state {i} is a deadlock")
         reader.add(first[i], rows[i])
-    return assemble(
-        reader, [_place(source, 2, text, size) for text in start],
-        {name: [_place(source, 2, text, size) for text in where]
-         for name, where in labels.items()},
-    )
+    places = {name: [_place(source, line, text, size) for text in texts]
+              for name, (line, texts) in marks.items()}
+    return assemble(reader, places.pop(None, []),
+                    {name: where for name, where in places.items() if name is not None})
+
+
+def _marks(
+    source: Source, lines: list[str]
+) -> tuple[dict[str | None, tuple[int, list[str]]], int]:
+    """Return label (None: the start) -> (line, indices), and where the comments end."""
+    marks: dict[str | None, tuple[int, list[str]]] = {}
+    at = 1
+    while at < len(lines) and (lines[at].startswith("%") or not lines[at].strip()):
+        text = lines[at].rstrip()
+        at += 1
+        start, label = _START.fullmatch(text), _LABEL.fullmatch(text)
+        if not start and not label:
+            if text.startswith(("% start:", "% label ")):
+                source.fail(at, f"expected '% start: 1 2' or '% label \"NAME\": 3', "
+                                f"not {show(text)}")
+            continue
+        name = label[1] if label else None
+        if name in marks:
+            what = "the start" if name is None else f"the label {show(name)}"
+            source.fail(at, f"{what} is given twice")
+        found = label or start
+        assert found is not None
+        texts = found[found.re.groups].split()
+        refuse_twice(source, at, texts, "the index")
+        marks[name] = at, texts
+    return marks, at
 
 
 def _place(source: Source, number: int, text: str, size: int) -> int:

@@ -9,9 +9,7 @@ command beside them prints all of it.
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from decimal import Context, Decimal
 from typing import Any
 
@@ -19,6 +17,7 @@ from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.curves import SCHEDULES, ell_of
+from markov_lrsao.interrupts import process_pool
 from markov_lrsao.landscape import JUMP
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.progress import Progress, no_progress
@@ -80,11 +79,6 @@ def _job(pair: tuple[int, int]) -> dict[str, Any]:
     return instance_values(*pair)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the main process, which ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def exact_values(
     n_max: int, sizes: Sequence[int], *, workers: int | None = None,
     progress: Progress = no_progress,
@@ -102,13 +96,10 @@ def exact_values(
                 found[pair] = _job(pair)
                 bar.advance()
         else:
-            pool = ProcessPoolExecutor(count, initializer=_ignore_interrupts)
-            try:
+            with process_pool(count) as pool:
                 for pair, values in zip(pairs, pool.map(_job, pairs), strict=True):
                     found[pair] = values
                     bar.advance()
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
     return {
         "n_max": n_max, "grid": [found[pair] for pair in grid],
         "schedules": [

@@ -19,8 +19,9 @@ from flint import fmpq
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.solvers import _exact, _float
+from markov_lrsao.solvers._float import NEGLIGIBLE_FLOW
 
-__all__ = ["Field", "absorbing_outside", "backward", "forward"]
+__all__ = ["NEGLIGIBLE_FLOW", "Field", "absorbing_outside", "backward", "forward"]
 
 Field = Literal["exact", "float"]
 BoolArray = npt.NDArray[np.bool_]
@@ -33,6 +34,7 @@ def backward(
     outside: Sequence[Any] | npt.NDArray[np.float64] | None = None,
     *,
     field: Field = "exact",
+    tilted: npt.NDArray[np.float64] | None = None,
     progress: Progress = no_progress,
 ) -> Any:
     """Solve v = constant + P v inside, v = outside elsewhere (default 0).
@@ -42,6 +44,8 @@ def backward(
     inside : which states are unknown; components must not straddle it, except that an
         outside state inside a component simply has its given value
     constant, outside : one number per state, fmpq for "exact", float (>= 0) for "float"
+    tilted : for "float" only, and where every outside state is absorbing: probabilities per
+        transition to be used instead of the chain's own
 
     Returns
     -------
@@ -52,14 +56,15 @@ def backward(
     NotAbsorbingError
         Some inside states are never left.
     SolverError
-        The exact solution fails its residual check.
+        The exact solution fails its residual check, or numbers leave the range of floats.
     """
     cut = absorbing_outside(chain, inside)
     if field == "exact":
         values = list(outside) if outside is not None else [fmpq(0)] * chain.size
         return _exact.solve_backward(cut, inside, list(constant), values, progress)
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
-    _float.solve_backward(cut, inside, np.asarray(constant, dtype=np.float64), array)
+    _float.solve_backward(cut, inside, np.asarray(constant, dtype=np.float64), array,
+                          tilted)
     return array
 
 

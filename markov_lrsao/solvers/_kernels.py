@@ -3,6 +3,11 @@
 Within a component of s states and half-bandwidth b, ``band[k, d]`` holds the probability of
 going from the k-th to the (k + d - b)-th state. States are eliminated from the last to the
 first; eliminating one adds to the transitions among those before it, inside the band.
+
+`report` collects what the caller needs in order to judge underflow: whether a product of
+transitions may have fallen below the normal floats, and the least probability of leaving a
+state. A right-hand side that ends below SMALLEST although it is positive is returned as
+-2 - state; see `_float`.
 """
 
 from __future__ import annotations
@@ -11,7 +16,10 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["backward", "forward"]
+__all__ = ["NORMAL", "SMALLEST", "backward", "forward"]
+
+SMALLEST = 2.0**-1005  # a sum from here on is right, though some of its terms underflowed
+NORMAL = 2.0**-1021  # products from here on have full precision
 
 
 @compiled()
@@ -34,12 +42,28 @@ def _load(indptr, indices, weights, totals, label, c, states, half, place, band,
 
 
 @compiled()
+def _note(band, leak, k, low, half, leaving, report):  # type: ignore[no-untyped-def]
+    """Record how small the products of eliminating the k-th state can be."""
+    report[1] = min(report[1], leaving)
+    row = leak[k] if leak[k] > 0.0 else 1.0
+    column = 1.0
+    for m in range(low, k):
+        if band[k, m - k + half] > 0.0:
+            row = min(row, band[k, m - k + half])
+        if band[m, k - m + half] > 0.0:
+            column = min(column, band[m, k - m + half] / leaving)
+    if row * column < NORMAL:
+        report[0] = 1.0
+
+
+@compiled()
 def backward(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, totals, inside, members, start, halves, label, constant, values,
-    begin, end
+    indptr, indices, weights, totals, inside, members, start, halves, label, constant, positive,
+    values, report, begin, end
 ):
-    """Solve v = constant + P v in the components begin..end-1; return -1, or a state that is
-    never left.
+    """Solve v = constant + P v in the components begin..end-1; return -1, a state whose
+    probability of being left is 0 or below the floats, or -2 - i for a state i whose value,
+    known to be positive, is below them.
     """
     place = np.empty(len(inside), dtype=np.int64)
     for c in range(begin, end):
@@ -55,9 +79,18 @@ def backward(  # type: ignore[no-untyped-def]
                 if j != i:
                     right += weights[e] * values[j]
                     leaving += weights[e]
-            if leaving == 0.0:
+            if leaving < SMALLEST:
                 return i
+            report[1] = min(report[1], leaving / totals[i])
             values[i] = right / leaving
+            if positive[i] and right < SMALLEST:
+                # Dividing first may keep the terms in range.
+                values[i] = constant[i] * (totals[i] / leaving)
+                for e in range(indptr[i], indptr[i + 1]):
+                    if indices[e] != i:
+                        values[i] += weights[e] / leaving * values[indices[e]]
+                if values[i] < SMALLEST:
+                    return -2 - i
             continue
         half = halves[c]
         s = len(states)
@@ -78,9 +111,10 @@ def backward(  # type: ignore[no-untyped-def]
             leaving = leak[k]
             for m in range(low, k):
                 leaving += band[k, m - k + half]
-            if leaving == 0.0:
+            if leaving < SMALLEST:
                 return states[k]
             leaving_of[k] = leaving
+            _note(band, leak, k, low, half, leaving, report)
             for m in range(low, k):
                 factor = band[m, k - m + half] / leaving
                 if factor != 0.0:
@@ -93,17 +127,21 @@ def backward(  # type: ignore[no-untyped-def]
             total = right_side[k]
             for m in range(max(0, k - half), k):
                 total += band[k, m - k + half] * values[states[m]]
+            if positive[states[k]] and total < SMALLEST:
+                return -2 - states[k]
             values[states[k]] = total / leaving_of[k]
     return -1
 
 
 @compiled()
 def forward(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, totals, inside, members, start, halves, label, flow, begin, end
+    indptr, indices, weights, totals, inside, members, start, halves, label, flow, report,
+    begin, end
 ):
     """Turn flow (the source) into x = source + x P in the components end-1..begin, and pass it
-    on; return -1, or a state that is never left. A half-bandwidth of -1 says that the flow in
-    a component is known already and is only passed on.
+    on; return -1, or a state whose probability of being left is 0 or below the floats. A
+    half-bandwidth of -1 says that the flow in a component is known already and is only passed
+    on.
     """
     place = np.empty(len(inside), dtype=np.int64)
     for c in range(end - 1, begin - 1, -1):
@@ -117,8 +155,9 @@ def forward(  # type: ignore[no-untyped-def]
             for e in range(indptr[i], indptr[i + 1]):
                 if indices[e] != i:
                     leaving += weights[e]
-            if leaving == 0.0:
+            if leaving < SMALLEST:
                 return i
+            report[1] = min(report[1], leaving / totals[i])
             flow[i] = flow[i] * totals[i] / leaving
         elif halves[c] >= 0:
             half = halves[c]
@@ -131,9 +170,10 @@ def forward(  # type: ignore[no-untyped-def]
                 leaving = leak[k]
                 for m in range(low, k):
                     leaving += band[k, m - k + half]
-                if leaving == 0.0:
+                if leaving < SMALLEST:
                     return states[k]
                 leaving_of[k] = leaving
+                _note(band, leak, k, low, half, leaving, report)
                 share = flow[states[k]] / leaving
                 for m in range(low, k):
                     flow[states[m]] += share * band[k, m - k + half]

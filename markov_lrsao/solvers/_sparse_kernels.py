@@ -4,7 +4,8 @@ A component with s states is given by its transitions among themselves (no loops
 probability `leak` of leaving it. States are eliminated by least (in x out) transitions;
 what elimination of k records is l_k, the probability of leaving k, its row and its column
 at that moment. When the rest has become dense it is eliminated as a dense matrix. As in
-`_kernels`, numbers are only added, multiplied and divided, never subtracted.
+`_kernels`, numbers are only added, multiplied and divided, never subtracted, and `report`
+says how small they became; there, report[2] is 1 + a state that is left too rarely for floats.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from markov_lrsao.compiled import compiled
+from markov_lrsao.solvers._kernels import NORMAL, SMALLEST
 
 __all__ = ["eliminate", "solve_columns", "solve_rows"]
 
@@ -50,9 +52,9 @@ def _put(k, cost, head, following, preceding, bucket):  # type: ignore[no-untype
 
 
 @compiled()
-def eliminate(pointer, index, value, leak, limit):  # type: ignore[no-untyped-def]
+def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-untyped-def]
     """Return the factors of a component, or factors whose first array is empty if they would
-    need more than `limit` numbers.
+    need more than `limit` numbers, or where `report` says so.
 
     Factors are (order, l, row start, row length, row columns, row values, column start,
     column states, column values, dense states, dense matrix, dense l).
@@ -107,13 +109,18 @@ def eliminate(pointer, index, value, leak, limit):  # type: ignore[no-untyped-de
         k = head[lowest]
         if length[k] > 32 and length[k] > _DENSE_SHARE * (s - done):
             break
-        if used > limit or left_used > limit:
-            return (order[:0], leaving, start, length, columns, values, left_start, left_state,
-                    left_value, order[:0], np.empty((0, 0)), np.empty(0))
         total = leak[k]
+        row = leak[k] if leak[k] > 0.0 else 1.0
         for e in range(start[k], start[k] + length[k]):
             total += values[e]
+            row = min(row, values[e])
+        if total < SMALLEST:
+            report[2] = k + 1
+        if used > limit or left_used > limit or total < SMALLEST:
+            return (order[:0], leaving, start, length, columns, values, left_start, left_state,
+                    left_value, order[:0], np.empty((0, 0)), np.empty(0))
         leaving[k] = total
+        report[1] = min(report[1], total)
         alive[k] = False
         _put(k, -1, head, following, preceding, bucket)
         order[done] = k
@@ -141,6 +148,8 @@ def eliminate(pointer, index, value, leak, limit):  # type: ignore[no-untyped-de
             left_value[left_used] = weight
             left_used += 1
             share = weight / total
+            if share * row < NORMAL:
+                report[0] = 1.0
             leak[m] += share * leak[k]
             if length[m] + length[k] > room[m]:
                 size = 2 * (length[m] + length[k])
@@ -202,12 +211,21 @@ def eliminate(pointer, index, value, leak, limit):  # type: ignore[no-untyped-de
     dense_leaving = np.zeros(r)
     for k in range(r - 1, -1, -1):
         total = dense_leak[k]
+        row = dense_leak[k] if dense_leak[k] > 0.0 else 1.0
         for m in range(k):
             total += dense[k, m]
+            if dense[k, m] > 0.0:
+                row = min(row, dense[k, m])
+        if total < SMALLEST:
+            report[2] = rest[k] + 1
+            break
         dense_leaving[k] = total
+        report[1] = min(report[1], total)
         for m in range(k):
             share = dense[m, k] / total
             if share != 0.0:
+                if share * row < NORMAL:
+                    report[0] = 1.0
                 for t in range(k):
                     dense[m, t] += share * dense[k, t]
                 dense_leak[m] += share * dense_leak[k]
@@ -216,8 +234,10 @@ def eliminate(pointer, index, value, leak, limit):  # type: ignore[no-untyped-de
 
 
 @compiled()
-def solve_columns(factors, right):  # type: ignore[no-untyped-def]
-    """Turn `right` into v = right + P v."""
+def solve_columns(factors, right, positive):  # type: ignore[no-untyped-def]
+    """Turn `right` into v = right + P v; return -1, or a place where v, known to be positive,
+    is below the floats.
+    """
     order, leaving, start, length, columns, values = factors[:6]
     left, state, weight, rest, dense, below = factors[6:]
     for t in range(len(order)):
@@ -233,13 +253,18 @@ def solve_columns(factors, right):  # type: ignore[no-untyped-def]
         total = right[rest[b]]
         for m in range(b):
             total += dense[b, m] * right[rest[m]]
+        if positive[rest[b]] and total < SMALLEST:
+            return rest[b]
         right[rest[b]] = total / below[b]
     for t in range(len(order) - 1, -1, -1):
         k = order[t]
         total = right[k]
         for e in range(start[k], start[k] + length[k]):
             total += values[e] * right[columns[e]]
+        if positive[k] and total < SMALLEST:
+            return k
         right[k] = total / leaving[k]
+    return -1
 
 
 @compiled()

@@ -14,7 +14,6 @@ therefore holds exactly in every state of the chain.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from math import gcd
 
@@ -30,8 +29,7 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 _LARGEST_MERGED_COMPONENT = 64
 _LARGEST_DENOMINATOR = 2**31  # products of two stay below 2^62
-_PAYS_FOR_THE_COMPILER = 20_000  # states; importing numba takes some 0.4 s
-_PAYS_FOR_MERGING = 1_000
+_PAYS_FOR_MERGING = 2_000  # states; below, an exact solve is quick, and the compiler's import slow
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +51,11 @@ class Quotient:
 
 
 def worth_merging(chain: MarkovChain) -> bool:
-    """Return whether looking for equal futures is likely to save time on an exact solve."""
-    at_hand = "numba" in sys.modules
-    return chain.size >= (_PAYS_FOR_MERGING if at_hand else _PAYS_FOR_THE_COMPILER)
+    """Return whether looking for equal futures is likely to save time on an exact solve.
+
+    This depends on the chain only, so that the same question always gets the same solution.
+    """
+    return chain.size >= _PAYS_FOR_MERGING
 
 
 def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotient:

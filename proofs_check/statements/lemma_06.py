@@ -36,17 +36,18 @@ def _counts(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _last(workspace: Workspace) -> Iterable[Evidence]:
-    last = workspace.term("Lemma 6", "last")
+    last = workspace.actions("Lemma 6", "last")
 
     def bad(graph: Graph, edge: Edge) -> bool:
-        return edge.phase == 1 and edge.next_phase == 2 and edge.action != last
+        return edge.phase == 1 and edge.next_phase == 2 and edge.action not in last
 
-    yield workspace.never("Lemma 6", "last step", f"the last step of phase 1 uses {last}", bad)
+    yield workspace.never(
+        "Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}", bad)
 
 
 def _monitors(workspace: Workspace) -> list[Monitor | Counter]:
     value = at_law(workspace.term("Lemma 6", "value"))
-    last = workspace.term("Lemma 6", "last")
+    last = workspace.actions("Lemma 6", "last")
 
     def values(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
         if record.phase == 1 and record.action in ("J", "R") and record.new not in (
@@ -55,14 +56,15 @@ def _monitors(workspace: Workspace) -> list[Monitor | Counter]:
         return None, None
 
     def ends(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
-        if record.phase == 1 and record.next_phase == 2 and record.action != last:
+        if record.phase == 1 and record.next_phase == 2 and record.action not in last:
             return None, f"phase 1 ended with {record.sign}"
         return None, None
 
     return [
         *_uses(workspace),
         Monitor("Lemma 6", "values", "Q[0, J] and Q[0, R] are 0 or -alpha r in phase 1", values),
-        Monitor("Lemma 6", "last step", f"the last step of phase 1 uses {last}", ends),
+        Monitor("Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}",
+                ends),
     ]
 
 

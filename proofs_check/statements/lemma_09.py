@@ -59,6 +59,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
         f"{rational_limit(formula.subs(ell, 2), n)}")
     yield Evidence(
         kind=Kind.SYMBOLIC, verdict=Verdict.PROVED if high else Verdict.UNKNOWN,
+        part="" if high else "the order",  # which no other evidence speaks about
         summary=f"explicit rational function of n and l, between {low} and {high} times {order}",
         range="all valid n, l, all hyper-parameters in (H)", details=tuple(details),
     )

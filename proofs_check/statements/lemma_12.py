@@ -75,7 +75,7 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
     family = workspace.setting.family
     cut, solver = family.milestones[1], region_solver(family)
     splits = (cut - 1,)
-    wanted = workspace.term("Remark 13", "moving").split(",")
+    wanted = workspace.actions("Remark 13", "moving")
     stuck = []
     count = 0
     for case in cases(family, splits, workspace.induction.algorithm.accept_equal):
@@ -99,7 +99,7 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _moves_monitor(workspace: Workspace) -> list[Monitor]:
-    wanted = workspace.term("Remark 13", "moving").split(",")
+    wanted = workspace.actions("Remark 13", "moving")
 
     def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
         if record.phase == 3 and record.position > _top(run) and record.action in wanted and (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb, ctx, fmpq
 
+from markov_lrsao.errors import ParameterError
 from proofs_check.algebra import compare_sides
 from proofs_check.counterexample import Counterexample
 from proofs_check.lines import Derivation, Line
@@ -70,6 +71,8 @@ def _first_failure(bound: str, upper: bool) -> int | None:
         for n in (*range(1, 60), 100, 1000, 10**6):
             u = arb(n + 1).digamma() - arb(n).log()
             gap = u - to_ball(b, {"n": fmpq(n)})
+            if not gap.is_finite():
+                raise ParameterError(f"{bound!r} has no value at n = {n}")
             if bool(gap > 0 if upper else gap < 0):
                 return int(n)
     finally:

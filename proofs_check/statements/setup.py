@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
+from markov_lrsao.errors import ParameterError, SolverError
 from markov_lrsao.landscape import JUMP, JUMP_OPEN
 from proofs_check.counterexample import Counterexample
 from proofs_check.expressions import evaluate, to_sympy
 from proofs_check.lines import RANGE
 from proofs_check.registry import Check, Statement
 from proofs_check.setting import HYPOTHESIS
-from proofs_check.smt import Prover, summary_of
+from proofs_check.smt import Prover, check, summary_of
 from proofs_check.verdict import Evidence, Kind, Verdict
 
 if TYPE_CHECKING:
@@ -37,13 +38,16 @@ def _range(workspace: Workspace) -> Iterable[Evidence]:
     family = z3.And([f.n * n + f.ell * ell + f.constant >= 0 for f in forms])
     solver = z3.Solver()
     solver.add(floor, printed != family)
-    same = solver.check() == z3.unsat
+    compared = check(solver)
+    same = compared == z3.unsat
     remark = workspace.term("Range of l", "remark")
     prover = Prover()
     names = {"n": z3.ToReal(n), "l": z3.ToReal(ell)}
     other = z3.Solver()
     other.add(floor, printed, z3.Not(prover.formula(remark, names)))
-    answer = other.check()
+    answer = check(other)
+    if z3.unknown in (compared, answer):
+        raise SolverError(f"z3 does not decide {remark!r} over the integers")
     model = other.model() if answer == z3.sat else None
     good = same and answer == z3.unsat
     yield Evidence(
@@ -193,8 +197,10 @@ def _optimal(workspace: Workspace) -> Iterable[Evidence]:
 
     n = to_sympy("n")
     exponent = to_sympy(workspace.term("Optimality", "exponent"))
+    if not (exponent.is_Rational and 0 <= exponent <= 1):
+        raise ParameterError(f"'exponent' of Optimality is {exponent}: a number in 0..1 is needed")
     limit = sympy.limit(n ** (2 - 2 * exponent) / (n * sympy.log(n)), n, sympy.oo)
-    good = limit not in (sympy.oo, -sympy.oo)
+    good = limit.is_finite is True
     yield Evidence(
         kind=Kind.SYMBOLIC, verdict=Verdict.PROVED if good else Verdict.REFUTED,
         summary=f"n^2/l^2 over n log n tends to {limit} at l = n^({exponent}), and n^(1-2a) falls "

@@ -148,7 +148,8 @@ OTHER = {
     "graphml syntax": ("x.graphml", "<graphml>\n<graph>", 2, "not XML"),
     "graphml entities": ("x.graphml", '<?xml version="1.0"?>\n<!DOCTYPE x [<!ENTITY a "b">]>\n'
                                       "<graphml/>", 2, "document type"),
-    "graphml order": ("x.graphml", '<graphml><graph>\n<node id="4"/></graph></graphml>', 2, "due"),
+    "graphml twice": ("x.graphml", '<graphml><graph>\n<node id="4"/><node id="4"/>'
+                                   "</graph></graphml>", 2, "given twice"),
     "graphml value": ("x.graphml", '<graphml><graph>\n<node id="0"/>\n'
                                    '<edge source="0" target="0"/></graph></graphml>', 3,
                       "no probability"),
@@ -230,12 +231,11 @@ def test_the_compiled_reader_reads_plain_files() -> None:
         _both_readers(data)
 
 
-def test_repeated_labels_are_read_once() -> None:
-    data = (HEAD + BODY.replace("init", "init a init a")).encode()
-    quick = read_fast(Source("x.drn", data))
-    assert quick is not None
-    assert quick.chain.start.tolist() == [0]
-    assert quick.chain.labels["a"].tolist() == [0]
+def test_repeated_labels_are_refused_by_both_readers() -> None:
+    data = (HEAD + BODY.replace("init", "init a b a")).encode()
+    assert read_fast(Source("x.drn", data)) is None
+    with pytest.raises(FileFormatError, match="line 6: the label 'a' is given twice"):
+        read_slow(Source("x.drn", data))
     _both_readers(data)
 
 

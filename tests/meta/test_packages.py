@@ -143,11 +143,31 @@ def test_only_rationals_converts_exact_numbers() -> None:
 
 
 def test_statements_of_the_paper_have_code() -> None:
-    import markov_lrsao.custom  # registers what it implements when imported
-    from markov_lrsao.traceability import statements
+    """In a fresh process: what is covered must not depend on what was imported before."""
+    code = "from markov_lrsao.traceability import statements; print(*statements(), sep='\\n')"
+    covered = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                             timeout=120, check=True).stdout.splitlines()
+    assert {"(H)", "Lemma 2", "Lemma 3", "Lemma 4", "Lemma 5", "Lemma 6", "Lemma 8",
+            "Lemma 12"} <= set(covered)
 
-    assert markov_lrsao.custom.plateau_time
-    covered = statements()
-    for statement in ("(H)", "Lemma 2", "Lemma 3", "Lemma 4", "Lemma 5", "Lemma 6", "Lemma 8",
-                      "Lemma 12"):
-        assert covered[statement]
+
+def test_no_module_with_statements_is_forgotten() -> None:
+    from markov_lrsao.traceability import _MODULES
+
+    users = {p.stem for p in SOURCES["markov_lrsao"] if "\n@implements(" in p.read_text("utf-8")}
+    assert users == set(_MODULES)
+
+
+def test_the_names_of_the_package_are_what_they_are_at_home() -> None:
+    """Also `runtime`, whose module has the same name and may be imported first."""
+    code = (
+        "import importlib, sys\n"
+        "import markov_lrsao.curves, markov_lrsao as package\n"
+        "for name in package.__all__:\n"
+        "    home = importlib.import_module(f'markov_lrsao.{package._HOMES[name]}')\n"
+        "    assert getattr(package, name) is getattr(home, name), name\n"
+        "assert set(package._HOMES) == set(package.__all__) <= set(dir(package))\n"
+        "from markov_lrsao import runtime\n"
+        "assert callable(runtime)\n"
+        "assert not hasattr(package, 'nonsense')\n")
+    subprocess.run([sys.executable, "-c", code], timeout=120, check=True)

@@ -141,7 +141,7 @@ def test_quantities_are_the_same_on_the_quotient(monkeypatch: pytest.MonkeyPatch
     chain = ruin(30, Fraction(1, 3))
     target = np.arange(31) == 30
     before = reach(chain, target)
-    monkeypatch.setattr("markov_lrsao.reachability.worth_merging", lambda _: True)
+    monkeypatch.setattr("markov_lrsao.reaching_systems.worth_merging", lambda _: True)
     assert reach(chain, target).starts == before.starts
 
 

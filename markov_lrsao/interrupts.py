@@ -1,0 +1,255 @@
+"""Ctrl-C, in one place: back at the prompt soon, exit code 130, nothing left running.
+
+Python notices a signal only between two of its own instructions, and much of the work here is
+done by native code that takes minutes and may hold the interpreter's lock (flint, cvc5, LAPACK).
+So the command line does its work in a child process, and the parent does nothing but wait for
+it (`supervised`): an interrupt is passed on, the child unwinds and keeps what it has, and if it
+has not ended after `GRACE_SECONDS`, or at a second interrupt, it is killed. Files are written
+by renaming and stores are crash-safe, so a killed child leaves them whole.
+
+Elsewhere:
+
+- `interruptible` runs a native call that can be cancelled (a solver's query) beside the main
+  thread, so that an interrupt is raised at once and is never mistaken for an answer;
+- `process_pool` makes workers that leave Ctrl-C to their parent and do not outlive it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+__all__ = ["EXIT_CODE", "GRACE_SECONDS", "interruptible", "process_pool", "seen", "supervised"]
+
+EXIT_CODE = 130
+GRACE_SECONDS = 1.4
+"""How long a child may take to unwind after the first Ctrl-C."""
+_AGAIN_SECONDS = 0.01
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+T = TypeVar("T")
+
+
+class _State:
+    """What the handler in the working process knows."""
+
+    process = 0
+    seen = False
+    raised = False
+
+
+def seen() -> bool:
+    """Return whether Ctrl-C has arrived, even if something swallowed the exception."""
+    return _State.seen
+
+
+# -- the working process ---------------------------------------------------------------------
+
+
+def _raise(number: int, frame: Any) -> None:
+    """Raise KeyboardInterrupt, once: a terminal and the parent both send the signal."""
+    if os.getpid() != _State.process:
+        return  # a worker that was forked a moment ago
+    _State.seen = True
+    if not _State.raised:
+        _State.raised = True
+        raise KeyboardInterrupt
+
+
+def _raise_again(number: int, frame: Any) -> None:
+    _State.raised = False
+    _raise(number, frame)
+
+
+def _watch_unraisable() -> None:
+    """Raise an interrupt again where Python would print and forget it.
+
+    An exception in a finaliser or a callback from native code has nowhere to go. The timer
+    lets the finaliser end first.
+    """
+    printed = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS)
+        else:
+            printed(unraisable)
+
+    sys.unraisablehook = hook
+
+
+def _end_with_parent(parent: int) -> None:
+    """Have the system kill this process when its parent is gone (Linux)."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it ended before we asked
+        os._exit(EXIT_CODE)
+
+
+def _work(work: Callable[[], int], parent: int) -> None:
+    """Do the work and leave; after an interrupt without waiting for threads."""
+    _State.process = os.getpid()
+    signal.signal(signal.SIGINT, _raise)
+    signal.signal(signal.SIGALRM, _raise_again)
+    _watch_unraisable()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    _end_with_parent(parent)
+    code = work()
+    if not seen():
+        sys.exit(code)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+# -- the waiting process ---------------------------------------------------------------------
+
+
+class _Guard:
+    """Passes an interrupt on to the child, and kills it when its time is over."""
+
+    def __init__(self, child: int) -> None:
+        self.child, self.interrupts, self.killed = child, 0, False
+
+    def _send(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.child, number)
+
+    def kill(self, number: int, frame: Any) -> None:
+        self.killed = True
+        self._send(signal.SIGKILL)
+
+    def interrupt(self, number: int, frame: Any) -> None:
+        self.interrupts += 1
+        if self.interrupts > 1:
+            self.kill(number, frame)
+            return
+        self._send(signal.SIGINT)
+        signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS)
+
+    def wait(self) -> int:
+        """Wait for the child's end and return its exit code."""
+        signal.signal(signal.SIGALRM, self.kill)
+        signal.signal(signal.SIGINT, self.interrupt)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        _, status = os.waitpid(self.child, 0)
+        for number in (signal.SIGINT, signal.SIGALRM):
+            signal.signal(number, signal.SIG_IGN)
+        return os.waitstatus_to_exitcode(status)
+
+
+def _ending(guard: _Guard, code: int) -> int:
+    """Return our exit code for a child's, with a line if the child could not print one."""
+    if code >= 0:
+        return code
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # of a progress bar
+    if guard.interrupts:
+        print(f"{clear}interrupted", file=sys.stderr)
+        return EXIT_CODE
+    name = signal.Signals(-code).name
+    hint = " (is there enough memory?)" if -code == signal.SIGKILL else ""
+    print(f"{clear}markov-lrsao: ended by {name}{hint}", file=sys.stderr)
+    return 128 - code
+
+
+def supervised(work: Callable[[], int]) -> int:
+    """Return the exit code of work, done in a child process that Ctrl-C surely ends.
+
+    The child leaves by `sys.exit`, so this returns in the parent only. Where the signal is
+    ignored (a job in the background), or on systems whose libraries do not survive a fork, the
+    work is done right here.
+    """
+    if (sys.platform != "linux" or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None)
+            or threading.current_thread() is not threading.main_thread()):
+        return work()
+    import warnings
+
+    parent = os.getpid()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with warnings.catch_warnings():
+        # The only other threads are idle ones of BLAS, which knows how to be forked.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        _work(work, parent)
+    guard = _Guard(child)
+    return _ending(guard, guard.wait())
+
+
+# -- calls and pools ---------------------------------------------------------------------------
+
+
+def interruptible(call: Callable[[], T], cancel: Callable[[], None]) -> T:
+    """Return the result of a native call; Ctrl-C cancels it and is raised.
+
+    Parameters
+    ----------
+    call : must release the interpreter's lock
+    cancel : makes the call return soon; may be called several times, from another thread
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        for _ in range(int(10 * GRACE_SECONDS)):
+            if not thread.is_alive():
+                break
+            cancel()
+            thread.join(0.1)
+        raise
+    if failures:
+        raise failures[0]
+    return results[0]
+
+
+def _begin_worker(parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_parent(parent)
+
+
+@contextmanager
+def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Yield a pool whose processes are killed when the block is left by an exception.
+
+    They ignore Ctrl-C, which is their parent's business, and end when it does.
+    """
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, initializer=_begin_worker, initargs=(os.getpid(),))
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        ours = [p for p in multiprocessing.active_children() if p not in others]
+        for process in ours:
+            process.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in ours:
+            process.join()
+        raise
