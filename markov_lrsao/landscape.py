@@ -268,7 +268,7 @@ class Landscape:
         """
         if not Path(path).exists():
             raise ParameterError(
-                f"landscape {str(path)!r}: No such file, nor a known landscape: choose "
+                f"landscape {str(path)!r} is neither known nor a file: choose "
                 f"{', '.join(FAMILIES)}, or the name of a JSON file")
         try:
             data: Any = load_json(read_text(path), str(path))

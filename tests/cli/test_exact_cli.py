@@ -69,7 +69,8 @@ BAD = [
      ["about", "states", "--method crossing"]),
     (["exact", "--n", "25", "--ell", "2", "--outside-h", "--r", "1/10", "--max-states", "500",
       "--runs", "0"], ["patterns do not decide", "--max-states", "simulate"]),
-    (["exact", "--landscape", "missing.json"], ["missing.json", "neither known nor a file", "jump-open"]),
+    (["exact", "--landscape", "missing.json"],
+     ["missing.json", "neither known nor a file", "jump-open"]),
 ]
 
 
