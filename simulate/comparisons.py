@@ -188,12 +188,14 @@ def bit_strings(
     """
     landscape = law.landscape
     left, run, differences = _REFERENCE_STEPS, 0, 0
-    while left > 0:
+    while left > 0 and not differences:
         limit = min(left, _LONGEST_REFERENCE)
         chooser = StreamChooser(Stream(stream_key(seed, *path), run))
         literal = list(run_on_bit_strings(
             landscape.n, landscape.ell, parameters, chooser, limit=limit))
-        trace = trace_run(law, seed=seed, run=run, kernel="step", limit=limit, path=path)
+        # One step more than a run that ended: a kernel that goes on is seen, and not followed.
+        most = min(limit, len(literal) + 1)
+        trace = trace_run(law, seed=seed, run=run, kernel="step", limit=most, path=path)
         differences += not _same_choices(law.actions, literal, trace)
         left -= len(literal)
         run += 1

@@ -112,6 +112,7 @@ def _print(
     plan: Plan, results: list[CellResult], out: Path, played: int, as_json: bool
 ) -> None:
     from markov_lrsao.cli.tables import show, table
+    from markov_lrsao.texts import printable
 
     if as_json:
         print(json.dumps({
@@ -131,4 +132,4 @@ def _print(
             f"{half:,.1f}" if math.isfinite(half) else "-", f"{found.decisions:,}"])
     header = ["n", "l", "alpha", "gamma", "r", "runs", "success", "ERT", "+- (95%)", "decisions"]
     show(table(header, rows, right=range(len(header))))
-    print(f"\n{plan.runs:,} runs in {out}, {played:,} of them played now")
+    print(f"\n{plan.runs:,} runs in {printable(str(out))}, {played:,} of them played now")

@@ -202,10 +202,10 @@ SOURCES = {
                               "            direction = 0 if below(stream, n) < p else 1\n",
                               "            direction = 1 if below(stream, n) < p else 0\n"),
     # in the engine and in what both read
-    "moves weighed by n - p": ("markov_lrsao/law.py", "np.where(accepted, (target[neighbour]",
-                               "np.where(~accepted, (target[neighbour]"),
+    "equal offspring rejected": ("markov_lrsao/law.py", "(0 if algorithm.accept_equal else 1)",
+                                 "(1 if algorithm.accept_equal else 0)"),
     "a wrong piece of Jump": ("markov_lrsao/landscape.py", "Piece.of(ELL + 1, N - ELL - 1, P)",
-                              "Piece.of(ELL + 1, N - ELL - 1, P - ELL)"),
+                              "Piece.of(ELL + 1, N - ELL - 1, N - P)"),
     "plateaus are free": ("markov_lrsao/algorithm.py", "equal=Reward(constant=-parameters.r)",
                           "equal=Reward()"),
     "third moment without its sign": (
