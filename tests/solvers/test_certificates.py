@@ -232,3 +232,24 @@ def test_a_set_that_is_never_left_is_named() -> None:
                   lambda: forward(chain, np.arange(3) != 2, [fmpq(1), fmpq(0), fmpq(0)])):
         with pytest.raises(NotAbsorbingError, match="never left"):
             solve()
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_phases_are_the_same_on_the_quotient(
+    merged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States 1 and 2 have equal futures, a mean time of 2, but only 2 begins the phase."""
+    from markov_lrsao import hitting
+
+    chain = chain_from_rows([
+        {1: "3/4", 2: "1/4"}, {1: "1/2", 4: "1/2"}, {2: "1/2", 4: "1/2"},
+        {3: "2/3", 4: "1/3"}, {4: 1}])
+    monkeypatch.setattr(hitting, "worth_merging", lambda _: merged)
+    end = np.arange(5) == 4
+    assert hitting.phase_moments(chain, None, end) == [fmpq(3), fmpq(2)]
+    # The phase from 2 on; a run through 1 begins and ends it at 4, with time 0.
+    begin = np.array([False, False, True, False, True])
+    mean, variance = hitting.phase_moments(chain, begin, end)
+    assert mean == fmpq(1, 2)
+    # E[T^2] = 1/4 (2 + 4) = 3/2, less 1/4
+    assert variance == fmpq(5, 4)
