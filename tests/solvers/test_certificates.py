@@ -232,3 +232,61 @@ def test_a_set_that_is_never_left_is_named() -> None:
                   lambda: forward(chain, np.arange(3) != 2, [fmpq(1), fmpq(0), fmpq(0)])):
         with pytest.raises(NotAbsorbingError, match="never left"):
             solve()
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_phases_are_the_same_on_the_quotient(
+    merged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States 1 and 2 have equal futures, a mean time of 2, but only 2 begins the phase."""
+    from markov_lrsao import hitting
+
+    chain = chain_from_rows([
+        {1: "3/4", 2: "1/4"}, {1: "1/2", 4: "1/2"}, {2: "1/2", 4: "1/2"},
+        {3: "2/3", 4: "1/3"}, {4: 1}])
+    monkeypatch.setattr(hitting, "worth_merging", lambda _: merged)
+    end = np.arange(5) == 4
+    assert hitting.phase_moments(chain, None, end) == [fmpq(3), fmpq(2)]
+    # The phase from 2 on; a run through 1 begins and ends it at 4, with time 0.
+    begin = np.array([False, False, True, False, True])
+    mean, variance = hitting.phase_moments(chain, begin, end)
+    assert mean == fmpq(1, 2)
+    # E[T^2] = 1/4 (2 + 4) = 3/2, less 1/4
+    assert variance == fmpq(5, 4)
+
+
+def test_flows_through_several_components() -> None:
+    """0 goes to 1 or 2, both lead on to the pair 3 and 4, which is left from 4 half of the time."""
+    chain = chain_from_rows([
+        {1: "1/4", 2: "3/4"}, {3: 1}, {2: "1/2", 3: "1/2"}, {4: 1}, {3: "1/2", 5: "1/2"}, {5: 1}])
+    inside = np.arange(6) != 5
+    flow = forward(chain, inside, [fmpq(int(i == 0)) for i in range(6)])
+    assert flow[:5] == [fmpq(1), fmpq(1, 4), fmpq(3, 2), fmpq(2), fmpq(2)]
+    floats = forward(chain, inside, np.eye(6)[0], field="float")
+    np.testing.assert_allclose(floats[:5], [1, 0.25, 1.5, 2, 2], rtol=1e-15)
+
+
+def test_progress_is_told() -> None:
+    """One step for every 4,096 components, begun with the first."""
+    from collections.abc import Iterator
+    from contextlib import contextmanager
+
+    told: list[int] = []
+
+    class Bar:
+        def advance(self, count: int = 1) -> None:
+            told.append(count)
+
+    @contextmanager
+    def progress(_: str, *, total: int | None = None) -> Iterator[Bar]:
+        told.append(-(total or 0))
+        yield Bar()
+
+    ones, source = [fmpq(1)] * 4, [fmpq(1), fmpq(0), fmpq(0), fmpq(0)]
+    line = chain_from_rows([{1: 1}, {2: 1}, {3: 1}, {3: 1}])
+    forward(line, INSIDE, source, progress=progress)  # type: ignore[arg-type]
+    assert told == [-4, 4096]
+    told.clear()
+    backward(chain_from_rows([{0: "1/2", 1: "1/2"}, {1: 1}]), np.array([True, False]), ones[:2],
+             progress=progress)  # type: ignore[arg-type]
+    assert told[0] == -2
