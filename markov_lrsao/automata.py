@@ -43,19 +43,14 @@ from dataclasses import dataclass, field, replace
 from flint import fmpq
 
 from markov_lrsao.bounds import Term, least_bounds
-from markov_lrsao.errors import (
-    ParameterError,
-    SolverError,
-    StateSpaceTooLargeError,
-    UndecidedComparisonError,
-)
+from markov_lrsao.errors import SolverError, StateSpaceTooLargeError, UndecidedComparisonError
 from markov_lrsao.intervals import Interval
 from markov_lrsao.law import DOWN, UP, Move, StepLaw
 from markov_lrsao.patterns import Pattern, updated_pattern
 from markov_lrsao.regions import AbstractPosition, Regions
 from markov_lrsao.traceability import implements
 
-__all__ = ["LARGEST_GROUP", "RowAutomata", "automata_of", "derive_automata"]
+__all__ = ["LARGEST_GROUP", "MOST_TRANSITIONS", "RowAutomata", "derive_automata"]
 
 _LARGEST_NUMBER_OF_ROUNDS = 200
 _PATIENT_ROUNDS = 12
@@ -316,20 +311,6 @@ class _Derivation:
         return [sign * (v if v is not None else fmpq(0)) for v in values], attained
 
 
-def automata_of(law: StepLaw, last: int | None = None) -> RowAutomata:
-    """Return what `derive_automata` finds, derived once per law."""
-    key = ("automata", law.optimum if last is None else last)
-    if key not in law.derived:
-        try:
-            law.derived[key] = derive_automata(law, last)
-        except StateSpaceTooLargeError as error:
-            law.derived[key] = error
-    found: RowAutomata | StateSpaceTooLargeError = law.derived[key]
-    if isinstance(found, StateSpaceTooLargeError):
-        raise found
-    return found
-
-
 class _GroupTooLargeError(Exception):
     """The rows of a group have too many joint patterns to be explored together."""
 
@@ -350,31 +331,12 @@ def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     >>> [automata.label(1, k) for k in range(len(automata.patterns[1]))]
     ['0=L=J=R', 'J>0=L=R', '0=L=J>R', 'J>0=L>R']
     """
-    _check_bounded(law)
+    law.check_bounded()
     regions = Regions.of(law, last)
     try:
         return _fixed_point(_Derivation(law, regions))
     except _GroupTooLargeError:
         return _fixed_point(_Derivation(law, replace(regions, together=False)))
-
-
-def _check_bounded(law: StepLaw) -> None:
-    """Refuse updates under which Q-values need not stay bounded.
-
-    With non-negative coefficients of sum s = keep + bootstrap < 1, all values stay within
-    G / (1 - s), G the largest gain; otherwise they can grow without bound, or their bounds
-    would not be monotone. If nothing is ever gained, all values stay 0 whatever the
-    coefficients.
-    """
-    keep, bootstrap = law.algorithm.keep, law.algorithm.bootstrap
-    if keep >= 0 and bootstrap >= 0 and keep + bootstrap < 1:
-        return
-    if any(move.gain != 0 for kind in law.kinds for moves in kind for move in moves):
-        raise ParameterError(
-            f"keep = {keep}, bootstrap = {bootstrap} of algorithm {law.algorithm.name}: exact "
-            f"methods need keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, so that Q-values "
-            f"stay bounded; estimate with simulate.runner.simulate, or choose such values"
-        )
 
 
 def _fixed_point(derivation: _Derivation) -> RowAutomata:

@@ -46,8 +46,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from markov_lrsao.automata import RowAutomata, automata_of
+from markov_lrsao.automata import RowAutomata
 from markov_lrsao.blocks import Block, Exit, State, explore_block, is_explored
+from markov_lrsao.derived import automata_of
 from markov_lrsao.errors import CrossingError, NotAbsorbingError, VerificationError
 from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns

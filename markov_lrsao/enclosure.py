@@ -15,10 +15,10 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.automata import automata_of
 from markov_lrsao.blocks import Exit, State
 from markov_lrsao.choices import bound_moments, probability_of_choice
 from markov_lrsao.crossing import Decomposition, cut_of, decompose
+from markov_lrsao.derived import automata_of
 from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from markov_lrsao.automata import RowAutomata, automata_of
+from markov_lrsao.automata import RowAutomata
 from markov_lrsao.chain import MarkovChain
+from markov_lrsao.derived import automata_of
 from markov_lrsao.errors import StateSpaceTooLargeError, UndecidedComparisonError, VerificationError
 from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.algorithm import Algorithm
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.landscape import Landscape
 
 __all__ = ["DOWN", "UP", "Kind", "Move", "Step", "StepLaw"]
@@ -171,6 +172,29 @@ class StepLaw:
             gain=self.algorithm.learn * self.reward(p, action, direction),
             stays_in_row=not accepted or bool(self.row[neighbour] == self.row[p]),
         )
+
+    def check_bounded(self) -> None:
+        """Refuse updates under which Q-values need not stay bounded.
+
+        With non-negative coefficients of sum s = keep + bootstrap < 1, all values stay within
+        G / (1 - s), G the largest gain; otherwise they can grow without bound, or their bounds
+        would not be monotone. If nothing is ever gained, all values stay 0 whatever the
+        coefficients.
+
+        Raises
+        ------
+        ParameterError
+        """
+        keep, bootstrap = self.algorithm.keep, self.algorithm.bootstrap
+        if keep >= 0 and bootstrap >= 0 and keep + bootstrap < 1:
+            return
+        if any(move.gain != 0 for kind in self.kinds for moves in kind for move in moves):
+            raise ParameterError(
+                f"keep = {keep}, bootstrap = {bootstrap} of algorithm {self.algorithm.name}: "
+                f"exact methods need keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, so that "
+                f"Q-values stay bounded; estimate with simulate.runner.simulate, or choose such "
+                f"values"
+            )
 
     @property
     def kind(self) -> IntArray:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from markov_lrsao.automata import RowAutomata, automata_of
+from markov_lrsao.automata import RowAutomata
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.crossing import decompose
+from markov_lrsao.derived import automata_of
 from markov_lrsao.errors import CrossingError, NotAbsorbingError, ParameterError
 from markov_lrsao.joint import MAX_STATES, Coding, chain_of, enumerate_codes, enumerate_joint
 from markov_lrsao.law import StepLaw

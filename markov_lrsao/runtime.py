@@ -47,8 +47,8 @@ __all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hy
 
 Method = Literal["auto", "joint", "crossing"]
 
-_PROBED_STATES = 300_000
-"""So many states are tried before a method is recommended: seconds in floats."""
+_PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
+"""States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
 EXACT_VARIANCE_LIMIT = 10_000
 """Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
@@ -174,9 +174,9 @@ def _instead(law: StepLaw, error: Exception) -> str:
     try:
         if isinstance(error, CrossingError):
             try:
-                _joint(law, "float", 2, True, _PROBED_STATES, no_progress)
-            except (UndecidedComparisonError, NotAbsorbingError):
-                answer(law, method="joint", field="float", moments=2, max_states=_PROBED_STATES)
+                enumerate_joint(law, max_states=_PROBED_STATES)
+            except UndecidedComparisonError:
+                answer(law, method="joint", field="float", moments=2, max_states=_PROBED_VALUES)
             return "use --method joint"
         try:
             _crossing(decompose(law), "float", 2)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from markov_lrsao.automata import RowAutomata, automata_of
+from markov_lrsao.automata import RowAutomata
 from markov_lrsao.blocks import Exit, State
 from markov_lrsao.clusters import Clusters, Precision
 from markov_lrsao.crossing import (
@@ -30,6 +30,7 @@ from markov_lrsao.crossing import (
     regions_below,
     tail_rows,
 )
+from markov_lrsao.derived import automata_of
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.law import DOWN, UP, StepLaw
 from markov_lrsao.lumping import merge_patterns

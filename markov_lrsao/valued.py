@@ -21,11 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.automata import RowAutomata, automata_of
+from markov_lrsao.automata import RowAutomata
 from markov_lrsao.blocks import Corridor, Exit, State
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.clusters import Clusters, Precision
 from markov_lrsao.crossing import cut_of, tail_rows
+from markov_lrsao.derived import automata_of
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.law import StepLaw
 from markov_lrsao.lumping import merge_patterns

@@ -13,8 +13,8 @@ from oracles import Oracle
 import markov_lrsao.automata
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata, runtime
 from markov_lrsao.algorithm import Reward
-from markov_lrsao.automata import automata_of
 from markov_lrsao.clusters import Clusters, Precision
+from markov_lrsao.derived import automata_of
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
 
 CHANGE, NOTHING = Reward(target=fmpq(1)), Reward()

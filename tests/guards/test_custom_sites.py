@@ -261,6 +261,7 @@ def test_stretches_of_any_length(stretch: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(markov_lrsao.generating, "_STRETCH", stretch)
     found = runtime(landscape, algorithm, method="crossing")
     assert sum(s.high - s.low + 1 for s in decompose(StepLaw.of(jump, algorithm)).sites) >= 5
+    assert found.method == "crossing"
     assert (found.total, found.variance) == (expected.total, expected.variance)
     assert (found.phases, found.phase_variances) == (expected.phases, expected.phase_variances)
     floats = runtime(landscape, algorithm, method="crossing", field="float", moments=4)
