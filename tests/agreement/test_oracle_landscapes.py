@@ -57,6 +57,13 @@ def test_random_landscapes(oracle: Oracle, seed: int) -> None:
 
 @pytest.mark.slow
 @given(oracles((2, 8)), st.integers(0, 10**6))
+@settings(max_examples=250)
+def test_a_tenth_of_many_random_landscapes(oracle: Oracle, seed: int) -> None:
+    check(oracle, seed, runs=15, states=2000)
+
+
+@pytest.mark.exhaustive
+@given(oracles((2, 8)), st.integers(0, 10**6))
 @settings(max_examples=2500, derandomize=False)
 def test_many_random_landscapes(oracle: Oracle, seed: int) -> None:
     check(oracle, seed, runs=15, states=2000)
