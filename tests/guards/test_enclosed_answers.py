@@ -16,6 +16,7 @@ from three_ways import Instance, by_values, compare_with_oracle
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.blocks import Exit, State
+from markov_lrsao.distribution import distribution
 from markov_lrsao.enclosure import (
     _width,
     _with_lost_runs,
@@ -24,7 +25,7 @@ from markov_lrsao.enclosure import (
     resolve,
     trap_after_cut,
 )
-from markov_lrsao.errors import LrsaoError
+from markov_lrsao.errors import LrsaoError, StateSpaceTooLargeError
 from markov_lrsao.refinement import Refined
 from markov_lrsao.tails import refined_decomposition
 from markov_lrsao.traps import fate
@@ -189,3 +190,17 @@ def test_what_leads_to_lost_runs_is_unknown() -> None:
     assert outcome.upper[0] >= fmpq(1, 3)
     assert outcome.upper[1] >= 1
     assert outcome.lower[1] <= 0
+
+
+def test_what_no_way_can_begin_is_refused_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def refuse(*_: object, **__: object) -> None:
+        calls.append(1)
+        raise StateSpaceTooLargeError("too many patterns; use fewer objectives", advised=True)
+
+    for name in ("powers.enumerate_joint", "inversion.invert", "powers.powers_of_values"):
+        monkeypatch.setattr(f"markov_lrsao.{name}", refuse)
+    with pytest.raises(StateSpaceTooLargeError, match=r"use fewer objectives$"):
+        distribution(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+    assert len(calls) == 1
