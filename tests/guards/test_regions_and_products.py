@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
@@ -73,6 +74,21 @@ def test_every_position_of_a_plateau_has_a_place(other: list[int]) -> None:
         if len(group.rows) == 1 and len(true) > 1:  # one alone comes back from both sides
             assert (len(inside) < len(true)) == bool(many)
             assert len(inside) >= min(len(true), 2 * kept)
+
+
+@pytest.mark.parametrize(("other", "short"), [([3] * 60, True), ([0, 1] * 30, False),
+                                              ([*range(40), *[40] * 40], True)])
+def test_only_runs_of_one_kind_are_cut_short(other: list[int], short: bool) -> None:
+    law = plateau(other)
+    row = int(law.row[2])
+    group = next(g for g in Regions.of(law).groups if row in g.rows)
+    kinds = [int(k) for k in law.kind[1 : law.optimum]]
+    runs = 1 + sum(a != b for a, b in pairwise(kinds))
+    shown = len(group.positions)
+    if short:
+        assert shown <= min(len(kinds) - 1, runs * (2 * markov_lrsao.regions._KEPT_AT_ENDS + 1))
+    else:
+        assert shown == len(kinds)
 
 
 def as_fractions(matrix: list[fmpz_mat], below: fmpz) -> fmpq_mat:
