@@ -12,7 +12,7 @@ probability, E[T] is infinite. In a block with choices,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +75,9 @@ def fate(block: Refined, *, lost: int | None = None) -> Fate:
                 wanders)
 
 
-def _cannot_finish(successors: list[list[list[int | Exit]]], given_up: set[int]) -> set[int]:
+def _cannot_finish(
+    successors: list[list[list[int | Exit]]], given_up: Collection[int] = ()
+) -> set[int]:
     """Return the states from which under any options neither an exit nor a given state is met.
 
     What may come to a state at which runs are given up is no trap: it might finish elsewhere.
