@@ -42,6 +42,21 @@ _LARGEST_VALUE = 2**40
 """Differences of values, and their combinations with n, must stay far from 64 bits."""
 
 
+def check_n(n: int) -> None:
+    """Refuse an n that no family has, or whose tables do not fit into memory.
+
+    Raises
+    ------
+    ParameterError, StateSpaceTooLargeError
+    """
+    if n < 1:
+        raise ParameterError(f"n = {n} is too small: a bit string needs n >= 1")
+    if n > LARGEST_N:
+        raise StateSpaceTooLargeError(
+            f"n = {n:,} is too large: its tables would need some {n * 400 // 10**9:,} GB; "
+            f"the limit is n = {LARGEST_N:,}")
+
+
 @dataclass(frozen=True)
 class LandscapeFamily:
     """A landscape with n and l left symbolic.
@@ -89,13 +104,7 @@ class LandscapeFamily:
         for name, value in (("n", n), ("ell", ell)):
             if not isinstance(value, Integral):
                 raise ParameterError(f"{name} = {value!r} is not an integer")
-        if n < 1:
-            raise ParameterError(f"n = {n} is too small: a bit string needs n >= 1")
-        if n > LARGEST_N:
-            raise StateSpaceTooLargeError(
-                f"n = {n:,} is too large: its tables would need some {n * 400 // 10**9:,} GB; "
-                f"the limit is n = {LARGEST_N:,}"
-            )
+        check_n(n)
         if all(form(n=n, ell=ell) >= 0 for form in self.constraints):
             return
         needs = " and ".join(f"{form} >= 0" for form in self.constraints)
