@@ -86,9 +86,31 @@ def test_plan_files(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(FIELDS))
     assert Plan.load(tmp_path / "a.toml") == Plan.load(tmp_path / "a.json") == Plan.of(FIELDS)
     (tmp_path / "b.json").write_text("{")
-    for name in ("b.json", "missing.toml"):
-        with pytest.raises(ParameterError, match=name):
+    (tmp_path / "c.toml").write_text("n = " + "9" * 5000)
+    (tmp_path / "d.toml").write_text("n = [\n")
+    for name in ("b.json", "missing.toml", "c.toml", "d.toml"):
+        with pytest.raises(ParameterError, match=rf"^plan .*{name}") as caught:
             Plan.load(tmp_path / name)
+        assert str(caught.value).count(name) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_plans_are_regular_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A FIFO would wait for ever, an endless device would fill the memory."""
+    for ending in ("toml", "json"):
+        fifo, link = tmp_path / f"fifo.{ending}", tmp_path / f"link.{ending}"
+        os.mkfifo(fifo)
+        link.symlink_to("/dev/zero")
+        folder = tmp_path / f"folder.{ending}"
+        folder.mkdir()
+        for path, kind in ((fifo, "a FIFO"), (link, "a device"), (folder, "a directory")):
+            with pytest.raises(ParameterError, match=f"{kind}; only regular files"):
+                Plan.load(path)
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps(FIELDS) + " " * 5000)
+    monkeypatch.setenv("MARKOV_LRSAO_MAX_SIZE", "4K")
+    with pytest.raises(ParameterError, match="larger than the limit"):
+        Plan.load(large)
 
 
 def test_stored_runs_are_the_simulated_ones(tmp_path: Path) -> None:
@@ -233,6 +255,57 @@ def test_unreachable_scheduler(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
     assert "scheduler tcp://127.0.0.1:9 cannot be reached" in result.stderr
+
+
+class Lost:
+    """A future whose worker dies with the result, and that is finished again later."""
+
+    def __init__(self, *statuses: str) -> None:
+        self._statuses = list(statuses)
+
+    @property
+    def status(self) -> str:
+        return self._statuses[0]
+
+    def result(self, timeout: float) -> str:
+        if len(self._statuses) > 1:
+            raise TimeoutError
+        return "a block"
+
+    def later(self) -> None:
+        self._statuses = self._statuses[1:] or self._statuses
+
+
+@pytest.mark.parametrize("statuses", [
+    ("lost", "finished"), ("pending", "lost", "finished"), ("finished", "finished")])
+def test_a_result_that_died_with_its_worker_is_waited_for(
+    statuses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third worker dies while the result is fetched."""
+    distributed = pytest.importorskip("distributed")
+    from contextlib import nullcontext
+    from types import SimpleNamespace
+
+    from simulate.cluster import _Hand
+
+    future = Lost(*statuses)
+    looks: list[int] = []
+
+    def wait(futures: list[Lost], **_: Any) -> Any:
+        looks.append(1)
+        if len(looks) > 1:
+            future.later()
+        return SimpleNamespace(done=set(futures))
+
+    monkeypatch.setattr(distributed, "wait", wait)
+    client = SimpleNamespace(nthreads=lambda: {"w": 1}, submit=lambda *_, **__: future,
+                             as_current=nullcontext, status="running")
+    cell = Plan.of(FIELDS).cells[0]
+    assert list(_Hand(client, [(1, cell, 0, 10)], "tcp://x").play()) == [(1, "a block")]
+    assert len(looks) == len(statuses)
+    client.submit = lambda *_, **__: Lost("cancelled")
+    with pytest.raises(SchedulerError, match="gave up"):
+        list(_Hand(client, [(1, cell, 0, 10)], "tcp://x").play())
 
 
 def test_dask_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
