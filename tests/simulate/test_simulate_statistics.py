@@ -88,6 +88,7 @@ def test_bad_levels(level: float) -> None:
         cross_validate([(9, 2)], runs=100, level=level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "n", "ell"), [("event", 11, 3), ("step", 10, 2)])
 def test_cross_validation_on_a_small_grid(kernel: str, n: int, ell: int) -> None:
     """Seeds fixed beforehand; family-wise error level 0.1%."""
@@ -99,6 +100,7 @@ def test_cross_validation_on_a_small_grid(kernel: str, n: int, ell: int) -> None
     assert stats.norm.sf(agreement.largest_z) * 2 == pytest.approx(agreement.threshold)
 
 
+@pytest.mark.slow
 def test_cross_validation_finds_a_wrong_law_and_names_the_cell() -> None:
     """Plain float64 is right at n = 9 and wrong at n = 1000, in phase 3 only."""
     large = cross_validate([(9, 2), (1000, 2)], runs=6000, seed=1, distributions=False,

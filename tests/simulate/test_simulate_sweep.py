@@ -222,8 +222,8 @@ def wait_for_rows(path: Path, least: int, process: subprocess.Popen[bytes]) -> i
     raise AssertionError("no rows within a minute")
 
 
-@pytest.mark.parametrize(
-    "how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Signals) -> None:
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(LONG))
@@ -363,6 +363,7 @@ class Cluster:
             process.communicate(timeout=10)
 
 
+@pytest.mark.slow
 def test_dask_cluster_with_a_killed_worker(tmp_path: Path) -> None:
     """Two worker processes, one of them killed with -9 half-way: the same table."""
     pytest.importorskip("distributed")
