@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -136,13 +137,18 @@ def test_empty_grid() -> None:
         cross_validate(grid(8), runs=10)
 
 
-@pytest.mark.slow
-def test_moments_on_a_large_grid() -> None:
+LARGE = [*grid(16), (25, 2), (25, 5), (25, 10), (40, 2), (40, 6), (40, 17), (60, 3), (100, 2),
+         (100, 10), (100, 47), (300, 2), (300, 17), (1000, 2), (1000, 31), (1000, 497),
+         (4000, 2)]
+
+
+@pytest.mark.parametrize("cells", [
+    pytest.param(random.Random(12).sample(LARGE, len(LARGE) // 10), id="a tenth",
+                 marks=pytest.mark.slow),
+    pytest.param(LARGE, id="all", marks=pytest.mark.exhaustive)])
+def test_moments_on_a_large_grid(cells: list[tuple[int, int]]) -> None:
     """At least 30 (n, l), 10^6 runs on the small ones, 0.1% family-wise; seed fixed beforehand."""
-    cells = [*grid(16), (25, 2), (25, 5), (25, 10), (40, 2), (40, 6), (40, 17), (60, 3), (100, 2),
-             (100, 10), (100, 47), (300, 2), (300, 17), (1000, 2), (1000, 31), (1000, 497),
-             (4000, 2)]
-    assert len(cells) >= 30
+    assert len(LARGE) >= 30
     agreement = cross_validate(
         cells, seed=20_250_714, distributions=False, points=("paper",),
         runs=lambda n, ell: 1_000_000 if n <= 16 else 100_000 if n <= 100 else 10_000)
