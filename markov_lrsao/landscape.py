@@ -18,6 +18,7 @@ largest.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -275,7 +276,7 @@ class Landscape:
         The file is ``{"objectives": {"A": [..], ..}, "target": "A", "milestones": [..],
         "name": ".."}``; the last two are optional.
         """
-        if not Path(path).exists():
+        if not os.path.lexists(path):
             raise ParameterError(
                 f"landscape {str(path)!r} is neither known nor a file: choose "
                 f"{', '.join(FAMILIES)}, or the name of a JSON file")
