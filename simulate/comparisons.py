@@ -14,8 +14,9 @@ than T. So the null distribution is Pearson's type III with the right mean, vari
 one that reaches it has a p-value below any level in use.
 
 *Bit strings.* The paper's Algorithm 1 on bit strings, with the paper's objectives and without the
-law table, is played on the random streams of the step kernel; every choice must be the same. This
-is no statistics: a single difference is a disproof, p-value 0.
+law table, is played on the random streams of the step kernel; every choice must be the same. So
+must every line of the law table: a wrong reward need not change a choice. This is no statistics:
+a single difference is a disproof, p-value 0.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.results import RuntimeResult
-from simulate.reference import Moment, StreamChooser, run_on_bit_strings
+from simulate.reference import (
+    Moment,
+    StreamChooser,
+    bit_string_objectives,
+    run_on_bit_strings,
+)
 from simulate.runner import trace_run
 from simulate.samples import Samples
 from simulate.streams import Stream, stream_key
@@ -186,13 +192,13 @@ def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
 def bit_strings(
     law: StepLaw, parameters: Parameters, seed: int, path: tuple[int, ...]
 ) -> Comparison:
-    """Compare the step kernel's choices with those of the paper's algorithm on bit strings.
+    """Compare table and step kernel with the paper's algorithm on bit strings.
 
     Runs 0, 1, .. are compared from their start, up to so many steps each and in all; the
     reference computes in fractions that grow with every step.
     """
     landscape = law.landscape
-    left, run, differences = _REFERENCE_STEPS, 0, 0
+    left, run, differences = _REFERENCE_STEPS, 0, int(not _same_table(law, parameters))
     while left > 0 and not differences:
         limit = min(left, _LONGEST_REFERENCE)
         chooser = StreamChooser(Stream(stream_key(seed, *path), run))
@@ -206,6 +212,27 @@ def bit_strings(
         run += 1
     return Comparison("bit strings", f"{run} runs", 0.0, float(differences), float(differences),
                       0.0 if differences else 1.0)
+
+
+def _same_table(law: StepLaw, parameters: Parameters) -> bool:
+    """Whether moves are accepted and rewarded, and rows told apart, as on bit strings."""
+    n = law.n
+    values = {name: [function([1] * p + [0] * (n - p)) for p in range(n + 1)]
+              for name, function in bit_string_objectives(n, law.landscape.ell).items()}
+    if law.actions != tuple(values):
+        return False
+    for name, value in values.items():
+        for p in range(n + 1):
+            for direction, other in enumerate((p - 1, p + 1)):
+                if not 0 <= other <= n:
+                    continue
+                gain = value[other] - value[p]
+                reward = gain if gain > 0 else -parameters.r if gain == 0 else 0
+                step = law.step(p, name, direction)
+                if (step.accepted, step.reward) != (gain >= 0, reward):
+                    return False
+    seen = set(zip(values["J"], law.row.tolist(), strict=True))
+    return len(seen) == len({value for value, _ in seen}) == len({row for _, row in seen})
 
 
 def _same_choices(actions: tuple[str, ...], literal: list[Moment], trace: Values) -> bool:

@@ -39,6 +39,7 @@ from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.rationals import rational, rational_text
 from markov_lrsao.runtime import check_hypothesis
+from markov_lrsao.texts import printable
 from simulate.runner import LARGEST_LIMIT, check_runs, default_limit
 
 __all__ = ["ALGORITHMS", "CellPlan", "Plan", "build_algorithm", "build_landscape",
@@ -312,10 +313,15 @@ class Plan:
             text = read_text(path)
             toml = Path(path).suffix == ".toml"
             fields = tomllib.loads(text) if toml else load_json(text, str(path))
-        except (FileFormatError, tomllib.TOMLDecodeError, RecursionError) as error:
-            raise ParameterError(f"plan {path}: {error}") from None
+        except FileFormatError as error:  # names the file already
+            raise ParameterError(f"plan {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise ParameterError(
+                f"plan {printable(str(path))}: not TOML that can be read: "
+                f"{printable(str(error))}") from None
         if not isinstance(fields, dict):
-            raise ParameterError(f"plan {path}: expected a table of fields such as n, ell, runs")
+            raise ParameterError(
+                f"plan {printable(str(path))}: expected a table of fields such as n, ell, runs")
         return cls.of(fields, outside_h=outside_h)
 
     @property

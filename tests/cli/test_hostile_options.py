@@ -72,6 +72,17 @@ def values(command: str, name: str) -> list[str]:
 
 
 ALL = [(command, name, option) for command in BASE for name, option in parameters(command)]
+FIRST = {(command, random.Random(command).choice([name for name, _ in parameters(command)]))
+         for command in BASE}
+"""One parameter of every command, drawn by a seed: the quick tier."""
+
+
+def cases() -> Iterator[Any]:
+    for command, name, option in ALL:
+        yield pytest.param(command, name, option, 1, id=f"{command} {name}", marks=(
+            () if (command, name) in FIRST else pytest.mark.slow))
+        yield pytest.param(command, name, option, 99, id=f"{command} {name}, all values",
+                           marks=pytest.mark.exhaustive)
 
 
 @contextmanager
@@ -113,9 +124,7 @@ def test_every_command_has_a_base() -> None:
     assert set(BASE) == set(GROUP.commands)
 
 
-@pytest.mark.parametrize("count", [
-    1, pytest.param(5, marks=pytest.mark.slow), pytest.param(99, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize(("command", "name", "option"), ALL, ids=[f"{c} {n}" for c, n, _ in ALL])
+@pytest.mark.parametrize(("command", "name", "option", "count"), list(cases()))
 def test_hostile_values(
     command: str, name: str, option: bool, count: int, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
