@@ -30,7 +30,7 @@ from markov_lrsao.tails import LEVELS, refined_decomposition
 from markov_lrsao.traps import fate
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "property"))
-from three_ways import Instance, by_values, compare_with_oracle  # noqa: E402
+from three_ways import Instance, by_values, compare_with_oracle
 
 
 def law_of(objectives: dict[str, list[int]], alpha: str, gamma: str, r: str) -> StepLaw:
