@@ -21,7 +21,16 @@ __all__ = [
 
 
 class LrsaoError(Exception):
-    """Root of all errors raised on purpose by this toolkit."""
+    """Root of all errors raised on purpose by this toolkit.
+
+    Attributes
+    ----------
+    advised : the message says what to do instead; nothing is to be added to it
+    """
+
+    def __init__(self, *arguments: object, advised: bool = False) -> None:
+        super().__init__(*arguments)
+        self.advised = advised
 
 
 class ParameterError(LrsaoError, ValueError):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from flint import fmpq
@@ -99,7 +100,7 @@ def runtime(
     Parameters
     ----------
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
-        "auto" takes the joint chain when it is small
+        "auto" takes the joint chain where it is small, and the other way where one refuses
     field : "exact" rationals or "float"
     moments : 2 for mean and variance, up to 4 for more central moments
     merge : merge equivalent patterns first (joint only)
@@ -135,7 +136,7 @@ def runtime(
         except (UndecidedComparisonError, NotAbsorbingError):
             found = _answer(law, method, field, moments, max_states, width, progress)
     except (CrossingError, StateSpaceTooLargeError) as error:
-        if "simulate" in str(error):
+        if error.advised:
             raise
         raise type(error)(f"{error}; {_instead(law, error)}") from None
     total, *phases = found.values
@@ -202,12 +203,23 @@ def _auto(
 ) -> Answer:
     rows = int(law.row[: law.optimum].max()) + 1
     small = rows <= _MOST_JOINT_ROWS and law.n <= _MOST_JOINT_N
-    if small or not merge:
-        return _joint(law, field, moments, merge, max_states, progress)
+    joint = partial(_joint, law, field, moments, merge, max_states, progress)
+    if not merge:
+        return joint()
+    if not small:
+        try:
+            return _crossing(decompose(law), field, moments)
+        except CrossingError:
+            return joint()
     try:
-        return _crossing(decompose(law), field, moments)
-    except CrossingError:
-        return _joint(law, field, moments, merge, max_states, progress)
+        return joint()
+    except StateSpaceTooLargeError as error:
+        if error.advised:  # neither way can begin
+            raise
+        try:
+            return _crossing(decompose(law), field, moments)
+        except CrossingError:
+            raise error from None
 
 
 def _joint(

@@ -62,10 +62,9 @@ def fate(block: Refined, *, lost: int | None = None) -> Fate:
     successors = [
         [[t for t, _ in edges] for edges in options] for options in block.options
     ]
-    stuck = _cannot_finish(successors)
-    wanders = bool(_may_stay(successors, stuck))
     given_up = {lost} if lost is not None else set()
-    traps = stuck - given_up
+    traps = _cannot_finish(successors, given_up)
+    wanders = bool(_may_stay(successors, traps | given_up))
     if not traps:
         return Fate((), (), None, (), (), wanders)
     lower, upper = probability_of_reaching(block, traps, cautious=wanders, lost=given_up)
@@ -76,11 +75,14 @@ def fate(block: Refined, *, lost: int | None = None) -> Fate:
                 wanders)
 
 
-def _cannot_finish(successors: list[list[list[int | Exit]]]) -> set[int]:
-    """Return the states from which no exit can be reached under any options."""
+def _cannot_finish(successors: list[list[list[int | Exit]]], given_up: set[int]) -> set[int]:
+    """Return the states from which under any options neither an exit nor a given state is met.
+
+    What may come to a state at which runs are given up is no trap: it might finish elsewhere.
+    """
     before: list[list[int]] = [[] for _ in successors]
-    stack: list[int] = []
-    finishing = [False] * len(successors)
+    stack = sorted(given_up)
+    finishing = [i in given_up for i in range(len(successors))]
     for i, options in enumerate(successors):
         for targets in options:
             for t in targets:

@@ -71,6 +71,11 @@ class Comparison:
     statistic: float
     p_value: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form; an infinite number is null."""
+        return {name: None if isinstance(x, float) and not math.isfinite(x) else x
+                for name, x in vars(self).items()}
+
 
 def _tail(z: float, skewness: float) -> float:
     """Return the two-sided p-value of a standardised average with a given skewness."""

@@ -18,7 +18,7 @@ from coupling import holds, law_of, sign
 from hypothesis import given, settings
 from instances import jump_automata
 from oracles import Oracle
-from test_oracle_landscapes import oracles
+from random_oracles import oracles
 
 from markov_lrsao import derive_automata
 from markov_lrsao.automata import RowAutomata

@@ -8,12 +8,14 @@ that a change in either direction is seen.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from coupling import Coupled, compare_laws, random_run
 from instances import jump_automata, jump_chain, jump_law
 from oracles import Choice, Oracle, h_interval, paper_objectives, position_law
+from tiers import campaign
 
 from markov_lrsao import enumerate_joint
 from markov_lrsao.errors import UndecidedComparisonError
@@ -224,9 +226,9 @@ def test_mean_of_exact_runs() -> None:
     assert np.all(np.abs(z) <= 4), z
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", ["1/10", "3/10", "1/2", "7/10", "4/5", "9/10", "19/20", "99/100"])
-@pytest.mark.parametrize("gamma", ["1/1000", "1/100", "1/20", "1/10", "1/5"])
+@pytest.mark.parametrize(("alpha", "gamma"), campaign(product(
+    ("1/10", "3/10", "1/2", "7/10", "4/5", "9/10", "19/20", "99/100"),
+    ("1/1000", "1/100", "1/20", "1/10", "1/5"))))
 def test_grid_over_hypothesis_h(alpha: str, gamma: str) -> None:
     low, high = h_interval(9, 2, Fraction(alpha), Fraction(gamma))
     if low >= high:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import jump_law
 from oracles import Oracle
+from random_oracles import oracles, penalties, rates
 
 import markov_lrsao.regions
 from markov_lrsao import Landscape, derive_automata, enumerate_joint, runtime
@@ -25,21 +26,6 @@ from markov_lrsao.errors import (
     StateSpaceTooLargeError,
     UndecidedComparisonError,
 )
-
-rates = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
-penalties = st.fractions(0, 12, max_denominator=4)
-
-
-@st.composite
-def oracles(draw: st.DrawFn, sizes: tuple[int, int] = (2, 6)) -> Oracle:
-    n = draw(st.integers(*sizes))
-    names = "ABC"[: draw(st.integers(1, 3))]
-    values = st.integers(draw(st.sampled_from([0, 0, -1])), draw(st.integers(1, 5)))
-    objectives = {a: draw(st.lists(values, min_size=n + 1, max_size=n + 1)) for a in names}
-    target = draw(st.sampled_from(names))
-    optimum = draw(st.integers(1, n))
-    objectives[target][optimum] = max(objectives[target]) + draw(st.integers(1, 2))
-    return Oracle(objectives, target, draw(rates), draw(rates), draw(penalties))
 
 
 def check(oracle: Oracle, seed: int, *, runs: int = 8, states: int = 600) -> str:
@@ -70,6 +56,13 @@ def test_random_landscapes(oracle: Oracle, seed: int) -> None:
 
 
 @pytest.mark.slow
+@given(oracles((2, 8)), st.integers(0, 10**6))
+@settings(max_examples=250)
+def test_a_tenth_of_many_random_landscapes(oracle: Oracle, seed: int) -> None:
+    check(oracle, seed, runs=15, states=2000)
+
+
+@pytest.mark.exhaustive
 @given(oracles((2, 8)), st.integers(0, 10**6))
 @settings(max_examples=2500, derandomize=False)
 def test_many_random_landscapes(oracle: Oracle, seed: int) -> None:

@@ -147,8 +147,8 @@ def test_the_rounding_s_two_terms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inversion, "_weighted_majorant", lambda *_: 0.0)
     steps = inversion._rounding(problem, 1000, 99)
     assert both - steps == pytest.approx(2.0**-53 * 100 * 10 * 5)
-    least = 2.0**-53 * 10 * 51.34 * (2 + math.log(100))  # E[T] = 51.34, components of one at least
-    assert least < steps < 20 * least
+    # 8 roundings per weight, 2 * 2 for components of two states, E[T] = 51.3369, sum of 1/j
+    assert steps == pytest.approx(2.0**-53 * (8 + 2 * 2) * 51.3369 * (2 + math.log(100)), rel=1e-5)
 
 
 def test_the_majorant_bounds_and_decreases() -> None:
@@ -229,8 +229,8 @@ def test_rounding_of_powers_grows_with_steps() -> None:
 def test_too_long_a_tail_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(powers, "_MOST_WORK", 10_000)
     chain = chain_from_rows([{0: "99999/100000", 1: "1/100000"}, {1: 1}], positions=[0, 1])
-    with pytest.raises(StateSpaceTooLargeError, match="simulate"):
-        powers.hitting_law(chain, None, chain.positions == 1)
+    with pytest.raises(StateSpaceTooLargeError, match=r"after 3,333 steps .*; simulate"):
+        powers.hitting_law(chain, None, chain.positions == 1)  # three transitions a step
 
 
 # -- quantiles ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import campaign
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.automata import derive_automata
@@ -50,8 +51,7 @@ def test_crossing_equals_joint(n: int, ell: int) -> None:
     same(n, ell, paper(n))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "ell"), [p for p in valid(24) if p[0] - 2 * p[1] <= 11])
+@pytest.mark.parametrize(("n", "ell"), campaign(p for p in valid(24) if p[0] - 2 * p[1] <= 11))
 def test_crossing_equals_joint_as_far_as_the_joint_chain_goes(n: int, ell: int) -> None:
     same(n, ell, paper(n))
 

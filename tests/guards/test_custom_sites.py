@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -274,6 +275,10 @@ def test_only_methods_that_work_are_recommended() -> None:
     landscape, algorithm = Landscape.jump(13, 2), Algorithm.lrsao(Parameters.paper(13))
     with pytest.raises(StateSpaceTooLargeError, match="or use --method crossing"):
         runtime(landscape, algorithm, method="joint", max_states=10)
+    # By itself the method is changed.
+    found = runtime(landscape, algorithm, max_states=10)
+    assert found.method == "crossing"
+    assert found.total == runtime(landscape, algorithm, method="joint").total
     # Here crossing counts refuse as well.
     rng = np.random.default_rng(5)
     objectives = {"A": [0, 1, 2, 3, 4, 5, 6, 4, 7, 9], "B": rng.integers(0, 2, 10).tolist()}
@@ -283,6 +288,25 @@ def test_only_methods_that_work_are_recommended() -> None:
         runtime(other, slow, method="joint", outside_h=True, max_states=5)
     assert "--method crossing" not in str(refused.value)
     assert "simulate" in str(refused.value)
+    with pytest.raises(LrsaoError, match="simulate"):
+        runtime(other, slow, outside_h=True, max_states=5)
+
+
+def test_advice_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal that says what to do is left as it is, whichever words it uses."""
+    landscape, algorithm = Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))
+
+    def refuse(advised: bool) -> str:
+        def joint(*_: object, **__: object) -> None:
+            raise StateSpaceTooLargeError("too many; simulate less", advised=advised)
+
+        monkeypatch.setattr(sys.modules["markov_lrsao.runtime"], "enumerate_joint", joint)
+        with pytest.raises(StateSpaceTooLargeError) as refused:
+            runtime(landscape, algorithm, method="joint")
+        return str(refused.value)
+
+    assert refuse(True) == "too many; simulate less"
+    assert refuse(False) == "too many; simulate less; or use --method crossing"
 
 
 def test_alike_sites_have_alike_automata() -> None:

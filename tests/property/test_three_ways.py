@@ -7,6 +7,8 @@ laws of the position are compared with full Q-tables in Fractions as well.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from math import sqrt
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -28,34 +30,50 @@ def campaign(number: int, examples: int) -> Counter[str]:
     return health
 
 
-def is_healthy(health: Counter[str]) -> None:
-    """Most instances are compared, in all ways, and all kinds of answers occur."""
-    count = health["instances"]
-    assert health["compared"] >= 0.7 * count, health
-    assert health["exact pairs"] >= 0.5 * count, health
-    assert health["infinite"] >= 0.1 * count, health
-    assert health["values"] >= 0.5 * count, health
-    assert health["oracle"] >= 0.3 * count, health
-    assert health["by crossing"] >= 0.1 * count, health
+SHARES = {"compared": 0.85, "exact pair": 0.45, "infinite": 0.4, "values": 0.7, "oracle": 0.65,
+          "by crossing": 0.4}
+"""What is usual, of the instances: compared in two ways at least, with two exact answers, with
+an infinite one, with a chain of all values, compared with full Q-tables, crossing counts used."""
+GROUP = 6
+"""Hypothesis follows an instance by up to five variants of it (a part repeated elsewhere), and
+what is refused for one (its chain is larger than the limits of this test) is so for them."""
 
 
-def test_three_ways_agree() -> None:
-    health = campaign(2, 40)
-    assert health["instances"] >= 40
-    is_healthy(health)
+def is_healthy(health: Counter[str], examples: int) -> None:
+    """Most instances are compared, in all ways, and all kinds of answers occur.
+
+    A share of independent groups of six varies by sqrt(share (1 - share) 6 / examples); a
+    share below the usual one by more than twice that has a cause that must be found.
+    """
+    assert health["instances"] >= examples
+    for kind, share in SHARES.items():
+        floor = share - 2 * sqrt(share * (1 - share) * GROUP / examples)
+        assert health[kind] >= floor * examples, (kind, floor, health)
+
+
+Record = Callable[[str, object], None]
+
+
+def run(number: int, examples: int, record: Record) -> None:
+    """Compare, write down what was counted, and see that it was enough."""
+    health = campaign(number, examples)
+    record("seed", number)
+    for kind in ("instances", "refused", *SHARES):
+        record(kind, health[kind])
+    is_healthy(health, examples)
+
+
+def test_three_ways_agree(record_property: Record) -> None:
+    run(1, 40, record_property)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [101, 102])
-def test_three_ways_agree_on_a_tenth(number: int) -> None:
-    health = campaign(number, 100)
-    assert health["instances"] >= 100
-    is_healthy(health)
+def test_three_ways_agree_on_a_tenth(number: int, record_property: Record) -> None:
+    run(number, 100, record_property)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("number", range(201, 221))
-def test_three_ways_agree_everywhere(number: int) -> None:
-    health = campaign(number, 100)
-    assert health["instances"] >= 100
-    is_healthy(health)
+def test_three_ways_agree_everywhere(number: int, record_property: Record) -> None:
+    run(number, 100, record_property)

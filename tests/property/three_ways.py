@@ -17,12 +17,15 @@ from markov_lrsao.algorithm import Reward
 from markov_lrsao.chain import MarkovChain
 from markov_lrsao.errors import LrsaoError
 from markov_lrsao.rationals import rational
-from markov_lrsao.results import Quantity
+from markov_lrsao.results import Quantity, Trap
 from markov_lrsao.undecided import Answer, solve_values
 from markov_lrsao.valued import chain_with_values, everything
 
 LIMIT = {1: 1500, 2: 1500, 3: 1200, 4: 500}
 """By number of objectives, the states of a chain that are tried; beyond, a refusal is expected."""
+
+ADVICE = ("--max-states", "--method", "`markov-lrsao simulate`")
+"""What a refusal may tell the user to do."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +156,10 @@ def agree(a: Quantity, b: Quantity) -> bool:
     return not upper or max(one[0], two[0]) <= min(upper)
 
 
-def check_refusal(error: LrsaoError) -> None:
-    """A refusal is one line that says what is wrong; it is not a fault of the engine."""
+def check_refusal(error: LrsaoError, advised: bool = True) -> None:
+    """A refusal is one line: what is wrong and what to do; it is not a fault of the engine."""
     text = str(error)
+    assert not advised or any(way in text for way in ADVICE), error
     assert "\n" not in text and "please report" not in text and len(text) > 20, error  # noqa: PT018
 
 
@@ -193,40 +197,51 @@ def compare_with_oracle(instance: Instance, chain: MarkovChain, steps: int) -> i
 
 
 def compare(instance: Instance, health: Counter[str]) -> None:
-    """Compare the three ways and the oracle on one instance; count what was compared."""
+    """Compare the three ways and the oracle on one instance; count what was compared.
+
+    Everything is counted once per instance, so that counts are shares of the instances.
+    """
     landscape, algorithm = instance.landscape, instance.algorithm
     found: dict[str, tuple[list[Quantity], object]] = {}
+    seen = {"instances"}
     for method in ("crossing", "joint"):
         try:
             result = runtime(landscape, algorithm, method=method, outside_h=True,  # type: ignore[arg-type]
                              max_states=LIMIT[len(instance.objectives)])
         except LrsaoError as error:
             check_refusal(error)
-            health["refused"] += 1
+            seen.add("refused")
         else:
             found[method] = quantities_of(result), result.trap
-            health[result.kind] += 1
-            health[f"by {result.method}"] += 1
+            seen |= {result.kind, f"by {result.method}"}
             if result.kind == "exact":
                 total, *phases = (q.value for q in (result.total, *result.phases))
                 assert total == sum(phases, fmpq(0))
     try:
         answer, chain = by_values(StepLaw.of(landscape, algorithm))
     except LrsaoError as error:
-        check_refusal(error)
+        check_refusal(error, advised=False)
     else:
         found["values"] = quantities(answer.values), answer.trap
-        health["values"] += 1
-        if chain is not None:
-            health["oracle"] += compare_with_oracle(instance, chain, 9) >= 4
+        seen.add("values")
+        if chain is not None and compare_with_oracle(instance, chain, 9) >= 4:
+            seen.add("oracle")
+    seen |= compare_pairs(found, 1 + len(landscape.milestones))
+    if len(found) > 1 and np.size(landscape.milestones) > 1:
+        seen.add("sites")
+    health.update(seen)
+
+
+def compare_pairs(found: dict[str, tuple[list[Quantity], object]], count: int) -> set[str]:
+    """Compare every two ways; return "compared" and "exact pair" if there are such."""
+    seen = set()
     for (one, (a, trap)), (two, (b, other)) in combinations(found.items(), 2):
-        assert len(a) == len(b) == 2 * (1 + len(landscape.milestones))
+        assert len(a) == len(b) == 2 * count
         for k, (x, y) in enumerate(zip(a, b, strict=True)):
             assert agree(x, y), (one, two, k, x, y)
-        if trap is not None and other is not None:
+        if isinstance(trap, Trap) and isinstance(other, Trap):
             assert max(trap.lower, other.lower) <= min(trap.upper, other.upper), (one, two)
-        health["pairs"] += 1
-        health["exact pairs"] += all(q.exact for q in (*a, *b))
-    health["compared"] += len(found) > 1
-    health["instances"] += 1
-    health["sites"] += bool(np.size(landscape.milestones) > 1 and len(found) > 1)
+        seen.add("compared")
+        if all(q.exact for q in (*a, *b)):
+            seen.add("exact pair")
+    return seen

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 from flint import fmpq
 from refined import COARSE, Point, bounds, decided, exact_moments
+from tiers import campaign
 
 from markov_lrsao.blocks import Block, Corridor, Exit
 from markov_lrsao.crossing import Decomposition
@@ -114,10 +116,8 @@ def test_random_resolutions_lie_in_the_enclosure(point: Point) -> None:
     resolve_at_random(point, COARSE, times=3, seed=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("level", [COARSE, Level(fmpq(16), 1, 0), Level(fmpq(1), 1, 0)],
-                         ids=["64", "16", "1"])
-@pytest.mark.parametrize("point", POINTS, ids=str)
+@pytest.mark.parametrize(("point", "level"), campaign(product(
+    POINTS, [COARSE, Level(fmpq(16), 1, 0), Level(fmpq(1), 1, 0)])), ids=str)
 def test_many_random_resolutions_lie_in_the_enclosure(point: Point, level: Level) -> None:
     resolve_at_random(point, level, times=150, seed=2)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from flint import fmpq
 from histories import Foreseen, biased_run
 from refined import COARSE, PLAIN, Point
+from tiers import campaign
 
 from markov_lrsao.tails import LEVELS, Level
 
@@ -43,10 +46,8 @@ def test_the_true_table_is_where_the_walk_says_it_is(point: Point, level: Level)
     explore(point, level, runs=25 if level == COARSE else 12, seed=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("level", [COARSE, Level(fmpq(4), 1, 0), *LEVELS[:2]],
-                         ids=["64", "4", "1", "1:4"])
-@pytest.mark.parametrize("point", POINTS, ids=str)
+@pytest.mark.parametrize(("point", "level"), campaign(product(
+    POINTS, [COARSE, Level(fmpq(4), 1, 0), *LEVELS[:2]])), ids=str)
 def test_the_true_table_is_where_the_walk_says_it_is_in_many_runs(
     point: Point, level: Level
 ) -> None:

@@ -20,6 +20,7 @@ from coupling import holds, sign
 from flint import fmpq
 from histories import Foreseen, biased_run
 from refined import COARSE, PLAIN, Point, unmerged
+from tiers import campaign
 
 from markov_lrsao.clusters import Clusters, Update
 from markov_lrsao.errors import VerificationError
@@ -106,8 +107,7 @@ def test_bounds_that_miss_a_true_value_are_caught(point: Point, level: Level) ->
     narrow_at_random(point, level, times=40, seed=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("point", "level"), [*POINTS, *FINER], ids=[*ids, *finer])
+@pytest.mark.parametrize(("point", "level"), campaign([*POINTS, *FINER]), ids=[*ids, *finer])
 def test_bounds_that_miss_a_true_value_are_always_caught(point: Point, level: Level) -> None:
     narrow_at_random(point, level, times=600, seed=2)
 

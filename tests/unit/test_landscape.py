@@ -145,7 +145,7 @@ def test_bad_files(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(ParameterError):
         Landscape.load(path)
-    with pytest.raises(ParameterError, match="No such file"):
+    with pytest.raises(ParameterError, match="neither known nor a file"):
         Landscape.load(tmp_path / "missing.json")
 
 
