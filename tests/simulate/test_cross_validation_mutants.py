@@ -26,7 +26,7 @@ from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.algorithm import Reward
 from markov_lrsao.landscape import JUMP, JUMP_OPEN
 from markov_lrsao.results import Quantity
-from simulate import crossval, runner
+from simulate import comparisons, crossval, runner
 from simulate.crossval import cross_validate
 from simulate.tables import Tables
 
@@ -236,6 +236,22 @@ def test_what_lrsao_does_not_read_cannot_be_found() -> None:
             for d, to in enumerate((p - 1, p + 1)):
                 gain = target[to] - target[p] if value[to] >= value[p] else 0
                 assert law.reward(p, a, d) == gain
+
+
+@pytest.mark.parametrize(("n", "ell"), [(9, 2), (25, 7), (5000, 40)])
+def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
+    """Turn a move, a reward, or a row, near a border of Jump's pieces."""
+    parameters = Parameters.paper(n)
+    law = StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(parameters))
+    assert comparisons._same_table(law, parameters)
+    for p in (1, ell, ell + 1, n - ell - 1, n - ell):
+        accepted, index, row = law.accepted.copy(), law.reward_index.copy(), law.row.copy()
+        accepted[p, 1, 0] ^= True
+        index[p, 2, 1] = (index[p, 2, 1] + 1) % len(law.rewards)
+        row[p] = row.max() if row[p] != row.max() else 0
+        for wrong in (replace(law, accepted=accepted), replace(law, reward_index=index),
+                      replace(law, row=row)):
+            assert not comparisons._same_table(wrong, parameters)
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def compiled() -> None:
     name if name == "simulate" else pytest.param(name, marks=pytest.mark.slow)
     for name in COMMANDS])
 def test_ctrl_c_while_kernels_run(name: str, tmp_path: Path) -> None:
-    assert interrupt(COMMANDS[name], tmp_path, 3.0) == (130, LINE)
+    assert interrupt(COMMANDS[name], tmp_path, 2.0) == (130, LINE)
 
 
 @pytest.mark.slow
