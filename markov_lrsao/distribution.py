@@ -300,6 +300,8 @@ def distribution(
             found = way(law, phase, progress)
         except (CrossingError, NotAbsorbingError, UndecidedComparisonError,
                 StateSpaceTooLargeError) as error:
+            if error.advised:  # no way can begin
+                raise
             reasons.append(error)
             continue
         best = found if best is None or found.error < best.error else best

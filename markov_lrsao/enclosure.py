@@ -255,10 +255,13 @@ def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
         return None
     function = GeneratingFunction(d, Evaluation(exact=True, order=0))
     nothing = [False] * len(law.landscape.milestones)
-    low, high = (
-        function.combine(nothing, {key: (side[i],) for key, i in d.tail_start.items()})[0]
-        for side in (outcome.lower, outcome.upper)
-    )
+    try:
+        low, high = (
+            function.combine(nothing, {key: (side[i],) for key, i in d.tail_start.items()})[0]
+            for side in (outcome.lower, outcome.upper)
+        )
+    except NotAbsorbingError:  # runs may be stuck before the cut as well
+        return None
     return (Trap(describe_state(block, outcome.entry), low, high), d) if low > 0 else None
 
 

@@ -128,6 +128,13 @@ def test_steps_bound_the_longest_walk(options: Options) -> None:
     ended = _ending(s, {0})
     assert not ended.terms[0]
     assert optimal(ended, [fmpq(1)] * len(s.owner), 1)[0] == 1
+    # The matrix of floats says the same as the exact terms.
+    for option, terms in enumerate(ended.terms):
+        exact = np.zeros(len(options))
+        for to, element in terms:
+            if to >= 0:
+                exact[to] += float(element[0].p) / float(element[0].q)
+        assert np.allclose(ended.matrix.toarray()[option], exact, rtol=1e-15)
 
 
 # -- blocks of states with choices ------------------------------------------------------

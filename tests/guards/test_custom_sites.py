@@ -317,3 +317,7 @@ def test_alike_sites_have_alike_automata() -> None:
             rows = d.law.row[site.low : site.high + 1]
             assert len(set(d.automata.regions.row_class[rows].tolist())) == 1
             assert len(set(d.law.kind[site.low : site.high + 1].tolist())) == 1
+        classes = [len(site.steps) for site in d.sites for p in range(n + 1)
+                   if site.low <= p <= site.high]
+        blocks = [b for b in (d.bottom, d.top_region, d.tail) if b is not None]
+        assert d.states == sum(classes) + sum(len(b.states) for b in blocks)
