@@ -27,7 +27,8 @@ band = band_halfwidth(samples.runs, level=0.999)
 print(f"largest distance {apart:.4f}, half width of the 99.9% band {band:.4f}")
 assert apart < band
 
-# %% The same for several (n, l) at once: one error level for all tests together.
+# %% The same for several (n, l) at three points of (H): choices against the algorithm on bit
+# strings, means, variances and laws, with one error level for all tests together.
 agreement = cross_validate([(9, 2), (11, 3)], runs=10_000, seed=1, level=0.001)
 print(f"{agreement.tests} tests at the level {agreement.level}: "
       f"{'all agree' if agreement.agrees else 'DISAGREE'}")

@@ -18,6 +18,7 @@ largest.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -40,6 +41,21 @@ LARGEST_N = 20_000_000
 """Positions beyond this would need more than 8 GB of tables."""
 _LARGEST_VALUE = 2**40
 """Differences of values, and their combinations with n, must stay far from 64 bits."""
+
+
+def check_n(n: int) -> None:
+    """Refuse an n that no family has, or whose tables do not fit into memory.
+
+    Raises
+    ------
+    ParameterError, StateSpaceTooLargeError
+    """
+    if n < 1:
+        raise ParameterError(f"n = {n} is too small: a bit string needs n >= 1")
+    if n > LARGEST_N:
+        raise StateSpaceTooLargeError(
+            f"n = {n:,} is too large: its tables would need some {n * 400 // 10**9:,} GB; "
+            f"the limit is n = {LARGEST_N:,}")
 
 
 @dataclass(frozen=True)
@@ -89,13 +105,7 @@ class LandscapeFamily:
         for name, value in (("n", n), ("ell", ell)):
             if not isinstance(value, Integral):
                 raise ParameterError(f"{name} = {value!r} is not an integer")
-        if n < 1:
-            raise ParameterError(f"n = {n} is too small: a bit string needs n >= 1")
-        if n > LARGEST_N:
-            raise StateSpaceTooLargeError(
-                f"n = {n:,} is too large: its tables would need some {n * 400 // 10**9:,} GB; "
-                f"the limit is n = {LARGEST_N:,}"
-            )
+        check_n(n)
         if all(form(n=n, ell=ell) >= 0 for form in self.constraints):
             return
         needs = " and ".join(f"{form} >= 0" for form in self.constraints)
@@ -266,7 +276,7 @@ class Landscape:
         The file is ``{"objectives": {"A": [..], ..}, "target": "A", "milestones": [..],
         "name": ".."}``; the last two are optional.
         """
-        if not Path(path).exists():
+        if not os.path.lexists(path):
             raise ParameterError(
                 f"landscape {str(path)!r} is neither known nor a file: choose "
                 f"{', '.join(FAMILIES)}, or the name of a JSON file")

@@ -163,6 +163,8 @@ def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Pow
         found = hitting_law(chain, *_interval(ends, phase), progress=progress)
         values = solve_values(block, "exact" if block.undecided else "float", 2).values
         never = Quantity.enclosed(max(found.never - met, fmpq(0)), min(found.never + met, fmpq(1)))
+        if values[0][0].upper is not None:
+            never = Quantity(fmpq(0))  # E[T] is finite, however it is resolved
         moments = values[0 if phase is None else phase]
         best = met, _powers(found, moments, never, float(np.nextafter(to_float(met), 2.0)))
         if met <= _NARROW:

@@ -139,16 +139,29 @@ class _Hand:
             except CancelledError:
                 self._lost("the connection was lost")
             for future in finished:
-                yield self._running.pop(future), self._result(future)
+                block = self._result(future)
+                if block is not None:
+                    yield self._running.pop(future), block
             self._submit(most)
 
     def _check(self) -> None:
         if self._client.status != "running":
             self._lost("the connection was lost")
 
-    def _result(self, future: Any) -> Block:
+    def _result(self, future: Any) -> Block | None:
+        """Return a finished block; None if it is played again.
+
+        A result lives on its worker until it is fetched. If the worker dies before, the
+        scheduler has the block played elsewhere, under the same future.
+        """
+        if future.status in ("lost", "pending"):
+            return None
         if future.status == "finished":
-            block: Block = future.result(timeout=_PATIENCE_SECONDS)
+            try:
+                block: Block = future.result(timeout=_PATIENCE_SECONDS)
+            except TimeoutError:
+                self._check()
+                return None
             return block
         failure = future.exception() if future.status == "error" else None
         if isinstance(failure, LrsaoError):

@@ -14,14 +14,16 @@ than T. So the null distribution is Pearson's type III with the right mean, vari
 one that reaches it has a p-value below any level in use.
 
 *Bit strings.* The paper's Algorithm 1 on bit strings, with the paper's objectives and without the
-law table, is played on the random streams of the step kernel; every choice must be the same. This
-is no statistics: a single difference is a disproof, p-value 0.
+law table, is played on the random streams of the step kernel; every choice must be the same. So
+must every line of the law table: a wrong reward need not change a choice. This is no statistics:
+a single difference is a disproof, p-value 0.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,12 @@ from markov_lrsao.landscape import Landscape
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.results import RuntimeResult
-from simulate.reference import Moment, StreamChooser, run_on_bit_strings
+from simulate.reference import (
+    Moment,
+    StreamChooser,
+    bit_string_objectives,
+    run_on_bit_strings,
+)
 from simulate.runner import trace_run
 from simulate.samples import Samples
 from simulate.streams import Stream, stream_key
@@ -45,6 +52,7 @@ _MOST_BINS = 40
 _LEAST_EXPECTED = 20.0
 _BEYOND = 1e-6  # a run at the step limit is this much less likely than the level of all tests
 _REFERENCE_STEPS, _LONGEST_REFERENCE = 6000, 1500
+_WHOLE_TABLE = 2000  # beyond this n a part of the law table is compared
 
 Values = npt.NDArray[np.int64]
 
@@ -62,6 +70,11 @@ class Comparison:
     simulated: float | None
     statistic: float
     p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form; an infinite number is null."""
+        return {name: None if isinstance(x, float) and not math.isfinite(x) else x
+                for name, x in vars(self).items()}
 
 
 def _tail(z: float, skewness: float) -> float:
@@ -181,13 +194,13 @@ def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
 def bit_strings(
     law: StepLaw, parameters: Parameters, seed: int, path: tuple[int, ...]
 ) -> Comparison:
-    """Compare the step kernel's choices with those of the paper's algorithm on bit strings.
+    """Compare table and step kernel with the paper's algorithm on bit strings.
 
     Runs 0, 1, .. are compared from their start, up to so many steps each and in all; the
     reference computes in fractions that grow with every step.
     """
     landscape = law.landscape
-    left, run, differences = _REFERENCE_STEPS, 0, 0
+    left, run, differences = _REFERENCE_STEPS, 0, int(not _same_table(law, parameters))
     while left > 0 and not differences:
         limit = min(left, _LONGEST_REFERENCE)
         chooser = StreamChooser(Stream(stream_key(seed, *path), run))
@@ -201,6 +214,40 @@ def bit_strings(
         run += 1
     return Comparison("bit strings", f"{run} runs", 0.0, float(differences), float(differences),
                       0.0 if differences else 1.0)
+
+
+def _looked_at(n: int, ell: int) -> list[int]:
+    """Return all positions; at large n some, and all where the pieces of Jump meet."""
+    if n <= _WHOLE_TABLE:
+        return list(range(n + 1))
+    near = {place + d for place in (0, ell, n - ell, n) for d in range(-3, 4)}
+    return sorted(p for p in near | set(range(0, n + 1, n // 100)) if 0 <= p <= n)
+
+
+def _same_table(law: StepLaw, parameters: Parameters) -> bool:
+    """Whether moves are accepted and rewarded, and rows told apart, as on bit strings."""
+    n = law.n
+    objectives = bit_string_objectives(n, law.landscape.ell)
+    positions = _looked_at(n, law.landscape.ell)
+
+    @cache
+    def value(name: str, p: int) -> int:
+        return objectives[name]([1] * p + [0] * (n - p))
+
+    if law.actions != tuple(objectives):
+        return False
+    for name in objectives:
+        for p in positions:
+            for direction, other in enumerate((p - 1, p + 1)):
+                if not 0 <= other <= n:
+                    continue
+                gain = value(name, other) - value(name, p)
+                reward = gain if gain > 0 else -parameters.r if gain == 0 else 0
+                step = law.step(p, name, direction)
+                if (step.accepted, step.reward) != (gain >= 0, reward):
+                    return False
+    seen = {(value("J", p), int(law.row[p])) for p in positions}
+    return len(seen) == len({value for value, _ in seen}) == len({row for _, row in seen})
 
 
 def _same_choices(actions: tuple[str, ...], literal: list[Moment], trace: Values) -> bool:

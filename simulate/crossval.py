@@ -150,7 +150,7 @@ class Agreement:
                 {"n": cell.n, "ell": cell.ell, "point": cell.point, "runs": cell.runs,
                  "seed": cell.seed, "limit": cell.limit,
                  "exact_method": cell.method, "exact_decisions": cell.decisions,
-                 "tests": [vars(c) for c in cell.comparisons]}
+                 "tests": [c.to_dict() for c in cell.comparisons]}
                 for cell in self.cells
             ],
         }

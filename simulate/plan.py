@@ -34,11 +34,12 @@ from typing import Any
 from markov_lrsao.algorithm import Algorithm
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.inputs import load_json, read_text
-from markov_lrsao.landscape import FAMILIES, Landscape
+from markov_lrsao.landscape import FAMILIES, Landscape, check_n
 from markov_lrsao.law import StepLaw
 from markov_lrsao.parameters import Parameters
 from markov_lrsao.rationals import rational, rational_text
 from markov_lrsao.runtime import check_hypothesis
+from markov_lrsao.texts import printable
 from simulate.runner import LARGEST_LIMIT, check_runs, default_limit
 
 __all__ = ["ALGORITHMS", "CellPlan", "Plan", "build_algorithm", "build_landscape",
@@ -57,6 +58,8 @@ _DEFAULTS: dict[str, Any] = {
     "limit": None, "restart": None, "block": 500, "outside_h": False,
 }
 _LONGEST_RANGE = 1_000_000
+_MOST_CELLS, _MOST_POSITIONS = 100_000, 300_000_000
+"""Cells of a plan, and the sum of their n: half a minute for reading it."""
 
 
 def build_algorithm(
@@ -291,10 +294,13 @@ class Plan:
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
                 raise ParameterError(f"{name} = {number!r} is out of range: an integer >= {least} "
                                      f"is needed")
-        check_runs(values["runs"])
+            if name != "seed":
+                check_runs(number, name)
         cells: dict[str, CellPlan] = {}
         alphas, gammas, rs = (_texts(values[name], name) for name in ("alpha", "gamma", "r"))
-        for n in parse_range(values["n"]):
+        sizes = parse_range(values["n"])
+        _check_size(sizes, values["ell"], len(alphas) * len(gammas) * len(rs))
+        for n in sizes:
             for ell, alpha, gamma, r in product(_ells(values["ell"], n), alphas, gammas, rs):
                 cell = _cell(n, ell, alpha, gamma, r, values, outside_h)
                 cells.setdefault(cell.key, cell)
@@ -307,16 +313,35 @@ class Plan:
             text = read_text(path)
             toml = Path(path).suffix == ".toml"
             fields = tomllib.loads(text) if toml else load_json(text, str(path))
-        except (FileFormatError, tomllib.TOMLDecodeError, RecursionError) as error:
-            raise ParameterError(f"plan {path}: {error}") from None
+        except FileFormatError as error:  # names the file already
+            raise ParameterError(f"plan {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise ParameterError(
+                f"plan {printable(str(path))}: not TOML that can be read: "
+                f"{printable(str(error))}") from None
         if not isinstance(fields, dict):
-            raise ParameterError(f"plan {path}: expected a table of fields such as n, ell, runs")
+            raise ParameterError(
+                f"plan {printable(str(path))}: expected a table of fields such as n, ell, runs")
         return cls.of(fields, outside_h=outside_h)
 
     @property
     def runs(self) -> int:
         """Number of runs in all cells."""
         return sum(cell.runs for cell in self.cells)
+
+
+def _check_size(sizes: list[int], ells: Any, points: int) -> None:
+    """Refuse a plan with more cells than anybody waits for."""
+    cells = positions = 0
+    for n in sizes:
+        check_n(n)
+        here = len(_ells(ells, n)) * points
+        cells, positions = cells + here, positions + here * n
+        if cells > _MOST_CELLS or positions > _MOST_POSITIONS:
+            raise ParameterError(
+                f"the plan is too large: up to n = {n:,} it has {cells:,} cells with "
+                f"{positions:,} positions, but {_MOST_CELLS:,} cells and {_MOST_POSITIONS:,} "
+                f"positions are allowed; take larger steps, or several plans")
 
 
 def _cell(

@@ -35,7 +35,7 @@ _LARGEST_TABLE = 60_000  # entries of `successor`; 240 kB, stays in the cache
 _LARGEST_CORE = 12
 _BASE, _DIGITS = 64, 10
 _WORKING_BITS = 256
-_SAFE = 2.0**200
+_SAFE = fmpq(2**200)
 
 
 class KernelLaw(NamedTuple):
@@ -115,8 +115,10 @@ class Tables:
         gains = tuple(algorithm.learn * reward for reward in step_law.rewards)
         keep, boot = algorithm.keep, algorithm.bootstrap
         for name, value in (("keep", keep), ("bootstrap", boot),
+                            ("learn", algorithm.learn),
+                            *(("a reward", reward) for reward in step_law.rewards),
                             *(("a learnt reward", gain) for gain in gains)):
-            if value != 0 and not 1 / _SAFE <= abs(to_float(value)) <= _SAFE:
+            if value != 0 and not 1 / _SAFE <= abs(value) <= _SAFE:
                 raise ParameterError(
                     f"{name} = {value} is outside what the simulation can scale: its size must "
                     f"be 0 or between 2^-200 and 2^200")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.output import json_text
 from markov_lrsao.cli.simulate import ArithmeticName, KernelName
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def cross_validate(
         algorithm=(lambda n: build_algorithm("lrsao", n, alpha, gamma, r)) if given else None,
         kernel=kernel.value, arithmetic=arithmetic.value, progress=terminal_progress)
     if as_json:
-        print(json.dumps(agreement.to_dict()))
+        print(json_text(agreement.to_dict()))
     else:
         from markov_lrsao.cli.tables import VERDICT_COLOURS, show
 

@@ -51,8 +51,8 @@ class Estimated:
             "censored": self.censored,
         }
         for name, found in self._named():
-            result[name] = {"estimate": found.value, "standard_error": found.error,
-                            "low": found.low, "high": found.high, "exact": False}
+            numbers = found.to_dict()
+            result[name] = {"estimate": numbers.pop("value"), **numbers, "exact": False}
         return result
 
     def text(self) -> str:

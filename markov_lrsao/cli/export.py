@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +21,7 @@ from markov_lrsao.cli.options import (
     ROption,
     instance,
 )
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -137,8 +137,8 @@ def _report(
     files: list[Path], states: int | None, transitions: int | None, format: Format, as_json: bool
 ) -> None:
     if as_json:
-        print(json.dumps({"format": format.value, "files": [str(f) for f in files],
-                          "states": states, "transitions": transitions}))
+        print(json_text({"format": format.value, "files": [str(f) for f in files],
+                         "states": states, "transitions": transitions}))
         return
     size = "" if states is None else f": {states:,} states, {transitions:,} transitions"
     from markov_lrsao.texts import printable

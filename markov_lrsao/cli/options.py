@@ -83,7 +83,7 @@ def numbers(text: str, name: str, kind: type[Number]) -> list[Number]:
         found = []
     if not found or not all(abs(x) <= _LARGEST for x in found):  # NaN is not, either
         raise ParameterError(
-            f"--{name} {text!r}: write comma-separated numbers, e.g. "
+            f"--{name} {text!r}: write comma-separated numbers, none beyond 2^62, e.g. "
             f"{'0.5,0.9' if kind is float else '100,200'}")
     return found
 

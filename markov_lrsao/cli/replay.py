@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -35,12 +35,14 @@ def replay(
     if not bad.replayable:
         point = {"statement": bad.statement, "values": dict(bad.values),
                  "expected": bad.expected, "observed": bad.observed}
-        show(json.dumps(point) if as_json else
-             f"{bad.statement}: a point, not a run\n{bad.describe()}")
+        if as_json:
+            print(json_text(point))
+        else:
+            show(f"{bad.statement}: a point, not a run\n{bad.describe()}")
         return
     _, records = play(bad)
     if as_json:
-        print(json.dumps({
+        print(json_text({
             "statement": bad.statement, "expected": bad.expected, "observed": bad.observed,
             "values": dict(bad.values),
             "steps": [

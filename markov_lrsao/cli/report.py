@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from markov_lrsao.cli.options import JsonOption, WorkersOption
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -51,5 +51,5 @@ def report(
         progress=terminal_progress,
     )
     size = path.stat().st_size
-    print(json.dumps({"file": str(path), "bytes": size}) if as_json else
+    print(json_text({"file": str(path), "bytes": size}) if as_json else
           f"written: {path} ({size / 1e6:.1f} MB)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +18,7 @@ from markov_lrsao.cli.options import (
     OutsideHOption,
     ROption,
 )
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from simulate.endless import Endless
@@ -136,7 +136,7 @@ def simulate(
     if ioh is not None:
         write_ioh(samples, ioh)
     if as_json:
-        print(json.dumps(_json(samples, found, endless)))
+        print(json_text(_json(samples, found, endless)))
     else:
         from markov_lrsao.cli.tables import show
 

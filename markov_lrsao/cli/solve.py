@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from markov_lrsao.cli.options import JsonOption, MaxSizeOption
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from markov_lrsao.exchange import ChainFile
@@ -69,7 +69,7 @@ def solve(
                    field="exact" if exact else "float", progress=terminal_progress)
     name = target if target is not None else ", ".join(map(str, target_state or ()))
     if as_json:
-        print(json.dumps(_object(file, name, reward, read, result)))
+        print(json_text(_object(file, name, reward, read, result)))
     else:
         from markov_lrsao.cli.tables import show
 

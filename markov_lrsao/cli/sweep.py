@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ import typer
 
 from markov_lrsao.cli.completion import choices, landscapes
 from markov_lrsao.cli.options import JsonOption, OutsideHOption
+from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from simulate.plan import Plan
@@ -115,7 +115,7 @@ def _print(
     from markov_lrsao.texts import printable
 
     if as_json:
-        print(json.dumps({
+        print(json_text({
             "file": str(out), "cells": len(plan.cells), "runs": plan.runs, "played_now": played,
             "results": [_described(result) for result in results],
         }))

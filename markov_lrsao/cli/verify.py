@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from markov_lrsao.cli.completion import statements
 from markov_lrsao.cli.options import JsonOption
+from markov_lrsao.cli.output import json_text
 
 __all__ = ["register"]
 
@@ -65,7 +65,7 @@ def verify(
 
     if names:
         known = all_statements().values()
-        print(json.dumps({"statements": [{"id": s.id, "title": s.title} for s in known]})
+        print(json_text({"statements": [{"id": s.id, "title": s.title} for s in known]})
               if as_json else "\n".join(f"{s.id}: {s.title}" for s in known))
         return 0
     setting = Setting(level=level.value)
@@ -82,10 +82,10 @@ def verify(
             for number, bad in enumerate(result.counterexamples):
                 name = "".join(c if c.isalnum() else "-" for c in result.id).strip("-").lower()
                 suffix = f"-{number + 1}" if len(result.counterexamples) > 1 else ""
-                text = json.dumps(bad.to_dict(), indent=1) + "\n"
+                text = json_text(bad.to_dict(), indent=1) + "\n"
                 write_whole(save / f"{name}{suffix}.json", text)
     if as_json:
-        print(json.dumps(json_report(results, level.value)))
+        print(json_text(json_report(results, level.value)))
     elif statement:
         show("\n\n".join(detail_text(result) for result in results), VERDICT_COLOURS)
     else:

@@ -7,19 +7,22 @@ whole files and no JSON, and the next run makes the figure again.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.errors import FileFormatError, ParameterError
+from markov_lrsao.inputs import load_json, read_text
 
-__all__ = ["ENDINGS", "is_complete", "prepare_folder", "write_figure"]
+__all__ = ["ENDINGS", "FIELDS", "is_complete", "prepare_folder", "write_figure"]
 
 ENDINGS = ("csv", "png", "svg", "json")
 """In the order of writing; the JSON comes last."""
+FIELDS = frozenset({"name", "title", "caption", "command", "kind", "settings", "version", "x", "y",
+                    "series", "notes"})
+"""What the JSON of every figure has."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -51,10 +54,10 @@ def is_complete(folder: Path, name: str, settings: Mapping[str, Any], version: s
     if not all(path.is_file() and path.stat().st_size > 0 for path in paths):
         return False
     try:
-        found: Any = json.loads(paths[-1].read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found: Any = load_json(read_text(paths[-1]), str(paths[-1]))
+    except FileFormatError:
         return False
-    return (isinstance(found, dict) and found.get("name") == name
+    return (isinstance(found, dict) and set(found) >= FIELDS and found.get("name") == name
             and found.get("settings") == settings and found.get("version") == version)
 
 

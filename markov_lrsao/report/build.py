@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.report import findings
 from markov_lrsao.report.files import check_writable, kept, write_whole
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from markov_lrsao.figures import Settings
 
 __all__ = ["Scope", "figure_data", "make_report"]
-
-_NEEDED = {"name", "title", "caption", "command", "kind"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +54,12 @@ class Scope:
 def figure_data(folder: Path, settings: Settings, progress: Progress) -> list[dict[str, Any]]:
     """Return the data of all figures; those that are missing in `folder` are made.
 
-    A figure of the full set is as good as one of the quick set, and is not overwritten by it.
+    A damaged file counts as missing. A figure of the full set is as good as one of the quick
+    set, and is not overwritten by it.
     """
     from markov_lrsao.figures import FIGURES, Settings, build
     from markov_lrsao.figures.base import version
-    from markov_lrsao.figures.files import is_complete
+    from markov_lrsao.figures.files import FIELDS, is_complete
 
     best = Settings.full().to_dict()
     missing = [name for name in FIGURES if not is_complete(folder, name, best, version())]
@@ -68,10 +67,10 @@ def figure_data(folder: Path, settings: Settings, progress: Progress) -> list[di
         build(missing, folder, settings, progress)
     found = []
     for name in FIGURES:
-        data = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        if not isinstance(data, dict) or not set(data) >= _NEEDED:
-            raise ParameterError(
-                f"{folder / name}.json is not the data of a figure; delete it and run again")
+        file = folder / f"{name}.json"
+        data = load_json(read_text(file), str(file))
+        if not isinstance(data, dict) or not set(data) >= FIELDS:
+            raise ParameterError(f"{file} is not the data of a figure; delete it and run again")
         found.append(data)
     return found
 

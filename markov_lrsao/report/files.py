@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.errors import FileFormatError, ParameterError
+from markov_lrsao.inputs import load_json, read_text
 
 __all__ = ["check_writable", "fingerprint", "kept", "write_whole"]
 
@@ -85,17 +86,18 @@ def write_whole(path: Path, text: str) -> None:
 def kept(path: Path, settings: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
     """Return the value kept in `path` if its key agrees; else compute and keep it.
 
-    A file that cannot be read as JSON (of another program, or cut off by a crash of the file
-    system) counts as absent.
+    A file that is damaged (of another program, cut off by a crash of the file system, or with a
+    value that does not fit its digest) counts as absent.
     """
     # Through JSON once, so that the comparison sees lists where settings have tuples.
     key = json.loads(json.dumps({"sources": fingerprint(), **settings}))
     if path.is_file():
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            found = load_json(read_text(path), str(path))
+        except FileFormatError:
             found = None
-        if isinstance(found, dict) and found.get("key") == key and "value" in found:
+        if (isinstance(found, dict) and found.get("key") == key and "value" in found
+                and found.get("digest") == _digest(found["value"])):
             return found["value"]
     value = json.loads(json.dumps(compute()))
     try:
@@ -104,5 +106,9 @@ def kept(path: Path, settings: Mapping[str, Any], compute: Callable[[], Any]) ->
         raise ParameterError(
             f"cannot create {path.parent}: {error.strerror or error}; choose another --figures"
         ) from None
-    write_whole(path, json.dumps({"key": key, "value": value}) + "\n")
+    write_whole(path, json.dumps({"key": key, "digest": _digest(value), "value": value}) + "\n")
     return value
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:24]

@@ -6,20 +6,22 @@ shows come from the algorithm and not from the file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from markov_lrsao.errors import FileFormatError
+from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.report.files import kept
+from markov_lrsao.texts import printable
 
 __all__ = ["check_report", "counterexample_file", "load_verification", "run_rows", "verification"]
 
 _MAKE = "make it with `markov-lrsao verify --json > FILE`"
 _STATEMENT_KEYS = {"id", "title", "location", "claim", "verdict", "evidence", "errata", "depends",
                    "refuted_support", "code"}
+_KINDS = (("id", str), ("verdict", str), ("evidence", list), ("errata", list))
 _EVIDENCE_KEYS = {"kind", "verdict", "part", "summary", "range", "details", "second_solver",
                   "counterexample"}
 _ERRATUM_KEYS = {"line", "location", "printed", "corrected", "reason", "inherited"}
@@ -51,12 +53,9 @@ def load_verification(path: Path) -> dict[str, Any]:
         The file is not such a report, or not one on all statements of this version.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FileFormatError(f"--verify {path}: {reason}; {_MAKE}") from None
-    except ValueError as error:
-        raise FileFormatError(f"--verify {path} is not JSON ({error}); {_MAKE}") from None
+        data = load_json(read_text(path), str(path))
+    except FileFormatError as error:
+        raise FileFormatError(f"--verify {error}; {_MAKE}") from None
     return check_report(data, str(path))
 
 
@@ -66,7 +65,7 @@ def check_report(data: Any, source: str) -> dict[str, Any]:
     from proofs_check.verdict import Kind, Verdict
 
     def refuse(what: str) -> FileFormatError:
-        return FileFormatError(f"--verify {source}: {what}; {_MAKE}")
+        return FileFormatError(f"--verify {printable(source)}: {what}; {_MAKE}")
 
     if not isinstance(data, dict) or not isinstance(data.get("statements"), list):
         raise refuse("no list of statements")
@@ -74,10 +73,12 @@ def check_report(data: Any, source: str) -> dict[str, Any]:
     for s in data["statements"]:
         if not isinstance(s, dict) or not set(s) >= _STATEMENT_KEYS:
             raise refuse("a statement lacks some of its fields")
+        if not all(isinstance(s[key], kind) for key, kind in _KINDS):
+            raise refuse("a field of a statement has the wrong type")
         for record, keys in ((e, _EVIDENCE_KEYS) for e in s["evidence"]):
             if not isinstance(record, dict) or not set(record) >= keys:
                 raise refuse(f"evidence on {s['id']!r} lacks some of its fields")
-            if record["verdict"] not in verdicts or record["kind"] not in kinds:
+            if str(record["verdict"]) not in verdicts or str(record["kind"]) not in kinds:
                 raise refuse(f"evidence on {s['id']!r} has an unknown verdict or kind")
         if any(not isinstance(x, dict) or not set(x) >= _ERRATUM_KEYS for x in s["errata"]):
             raise refuse(f"an erratum of {s['id']!r} lacks some of its fields")

@@ -17,8 +17,7 @@ from markov_lrsao.cli.app import app
 
 GROUP = typer.main.get_command(app)
 COMMANDS = {name: GROUP.commands[name] for name in GROUP.commands}  # type: ignore[attr-defined]
-QUICK = ["exact", "states", "distribution", "sites", "formula", "export", "solve", "simulate",
-         "sweep", "replay", "map"]
+QUICK = ["exact", "states", "distribution", "sites", "export", "solve", "simulate"]
 """Commands whose examples take seconds; those of all others run with the slow tests."""
 
 

@@ -72,6 +72,17 @@ def values(command: str, name: str) -> list[str]:
 
 
 ALL = [(command, name, option) for command in BASE for name, option in parameters(command)]
+FIRST = {(command, random.Random(command).choice([name for name, _ in parameters(command)]))
+         for command in BASE}
+"""One parameter of every command, drawn by a seed: the quick tier."""
+
+
+def cases() -> Iterator[Any]:
+    for command, name, option in ALL:
+        yield pytest.param(command, name, option, 1, id=f"{command} {name}", marks=(
+            () if (command, name) in FIRST else pytest.mark.slow))
+        yield pytest.param(command, name, option, 99, id=f"{command} {name}, all values",
+                           marks=pytest.mark.exhaustive)
 
 
 @contextmanager
@@ -113,9 +124,7 @@ def test_every_command_has_a_base() -> None:
     assert set(BASE) == set(GROUP.commands)
 
 
-@pytest.mark.parametrize("count", [
-    1, pytest.param(5, marks=pytest.mark.slow), pytest.param(99, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize(("command", "name", "option"), ALL, ids=[f"{c} {n}" for c, n, _ in ALL])
+@pytest.mark.parametrize(("command", "name", "option", "count"), list(cases()))
 def test_hostile_values(
     command: str, name: str, option: bool, count: int, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
@@ -135,6 +144,17 @@ MUST_REFUSE = [
     "curve --n 9 --ell 2 --workers=-1", "map --n=-1 --ell 2", "verify --markdown /dev/null/x",
     "verify --save /dev/null/x", "reference --out /dev/null/x", "exact --landscape jmp",
     "map --n 9 --ell 2 --alpha 1:2:0", "exact --n 9 --ell 2 --alpha 1/0",
+    "simulate --n 9 --ell 2 --runs 3 --outside-h --r 1e310",
+    "simulate --n 9 --ell 2 --runs 3 --outside-h --r 1e-310",
+    "simulate --n 9 --ell 2 --runs 3 --outside-h --r 1/0",
+    "simulate --n 9 --ell 2 --runs=-7", "simulate --n 9 --ell 2 --runs 88888888888888888888",
+    "simulate --n 9 --ell 2 --limit=-3n2", "simulate --n 9 --ell 2 --restart 0",
+    "simulate --n 9 --ell 2 --restart 77777777777777777777",
+    "sweep --n 9 --ell 2 --out s.sqlite --r 3,1/0",
+    "sweep --n 9 --ell 2 --out s.sqlite --r 1e310 --outside-h",
+    "sweep --n 9:1000008 --ell 2 --out s.sqlite", "sweep --n 0:99999999999 --out s.sqlite",
+    "sweep --n 300000 --ell 2:140000 --out s.sqlite", "sweep --n=-3 --ell sqrt --out s.sqlite",
+    "sweep --n 9 --ell 2 --block 77777777777777777777 --out s.sqlite",
 ]
 
 
@@ -148,6 +168,41 @@ def test_values_that_must_be_refused(
     err = capfd.readouterr().err
     assert err.count("\n") == 1
     assert len(err) < 400
+
+
+@pytest.mark.parametrize("fields", [
+    '"n": 1%s, "ell": "cbrt"' % ("0" * 350), '"n": -8, "ell": "sqrt"', '"n": -1, "ell": "half"',
+    '"n": 9, "ell": 2, "block": 1%s' % ("0" * 30), '"n": 9, "ell": 2, "runs": 1%s' % ("0" * 30),
+    '"n": 9, "ell": 2, "r": "1e5000", "outside_h": true', '"n": ["9:900000"], "ell": 2',
+    '"n": 9, "ell": 2, "limit": 1e300', '"n": 9, "ell": 2, "seed": -1', '"n": 9.5',
+    '"n": 9, "ell": 2, "alpha": "1e-9000"', '"n": 9, "ell": 2, "restart": 0',
+], ids=lambda text: text[:40])
+def test_plans_with_absurd_numbers(
+    fields: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plan.json").write_text(f"{{{fields}}}")
+    with limited(120):
+        assert main(["sweep", "plan.json"]) == 2
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1
+    assert len(err) < 400
+
+
+@pytest.mark.parametrize("value", ["77777777777777777777", "2", "-1", "one", "", "0x1", "1/2"])
+def test_states_that_do_not_exist(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    prepare(tmp_path, monkeypatch)
+    for name in ("--from", "--target-state"):
+        line = ["solve", "chain.drn", f"{name}={value}"]
+        line += ["--target", "target"] if name == "--from" else []
+        assert main(line) == 2
+        err = capfd.readouterr().err
+        assert err.count("\n") == 1
+        assert len(err) < 300
 
 
 def test_unknown_landscapes_name_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:

@@ -113,7 +113,7 @@ def inside_a_query(process: subprocess.Popen[str]) -> None:
     time.sleep(1.0)  # the query goes on for minutes
 
 
-@pytest.mark.parametrize("way", ["terminal", "kill"])
+@pytest.mark.parametrize("way", ["terminal", pytest.param("kill", marks=pytest.mark.slow)])
 def test_verify_inside_a_solver_call(way: str, tmp_path: Path) -> None:
     with started(["-c", IN_VERIFY], tmp_path) as process:
         inside_a_query(process)
@@ -121,6 +121,7 @@ def test_verify_inside_a_solver_call(way: str, tmp_path: Path) -> None:
         assert ended(process) == ""
 
 
+@pytest.mark.slow
 def test_a_query_without_the_command_line_raises_the_interrupt(tmp_path: Path) -> None:
     with started(["-c", IN_A_NOTEBOOK], tmp_path) as process:
         inside_a_query(process)
@@ -207,17 +208,21 @@ def work():
         jobs[0].result()
     return 0
 """
+IDLE_POOL = POOL.replace("    deaf()\n", "    time.sleep(600)\n")
+SLOW_POOL = pytest.param(POOL, marks=pytest.mark.slow, id="pool")
 
 
 @pytest.mark.parametrize("way", ["terminal", pytest.param("kill", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("work", [DEAF, SWALLOWING, SWALLOWED_AT_THE_END, FINALISED, FAILING, POOL],
-                         ids=["deaf", "swallowing", "swallowed at the end", "finaliser",
-                              "another error", "pool"])
+@pytest.mark.parametrize("work", [
+    pytest.param(DEAF, id="deaf"), pytest.param(SWALLOWING, id="swallowing"),
+    pytest.param(SWALLOWED_AT_THE_END, id="swallowed at the end"),
+    pytest.param(FINALISED, id="finaliser"), pytest.param(FAILING, id="another error"),
+    pytest.param(IDLE_POOL, id="idle pool"), SLOW_POOL])
 def test_any_work_ends(work: str, way: str, tmp_path: Path) -> None:
     with started(["-c", SUPERVISED.format(work=work)], tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
-        if work is POOL:
+        if work in (POOL, IDLE_POOL):
             until(lambda: len(members(process.pid)) == 4, process)
         time.sleep(0.3)
         ctrl_c(process, way)
@@ -226,7 +231,7 @@ def test_any_work_ends(work: str, way: str, tmp_path: Path) -> None:
 
 def test_a_second_ctrl_c_does_not_wait(tmp_path: Path) -> None:
     """With the patience of the first one set to minutes."""
-    patient = "interrupts.GRACE_SECONDS = 600\n" + DEAF
+    patient = "interrupts.GRACE_SECONDS = 600\n" + SWALLOWING
     with started(["-c", SUPERVISED.format(work=patient)], tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
@@ -238,7 +243,7 @@ def test_a_second_ctrl_c_does_not_wait(tmp_path: Path) -> None:
         ended(process)
 
 
-@pytest.mark.parametrize("work", [DEAF, POOL], ids=["deaf", "pool"])
+@pytest.mark.parametrize("work", [pytest.param(DEAF, id="deaf"), SLOW_POOL])
 def test_nothing_outlives_a_killed_command(work: str, tmp_path: Path) -> None:
     with started(["-c", SUPERVISED.format(work=work)], tmp_path) as process:
         assert process.stdout is not None
@@ -352,6 +357,6 @@ def test_every_long_command(name: str, moment: float, tmp_path: Path) -> None:
     interrupt_command(name, moment, tmp_path)
 
 
-@pytest.mark.parametrize(("name", "moment"), [("curve", 3.0), ("verify", 0.2)])
+@pytest.mark.parametrize(("name", "moment"), [("curve", 0.2), ("verify", 0.2)])
 def test_some_long_commands(name: str, moment: float, tmp_path: Path) -> None:
     interrupt_command(name, moment, tmp_path)

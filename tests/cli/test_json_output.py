@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def stuck(tmp_path: Path) -> str:
 @pytest.mark.parametrize("arguments", [
     "distribution --n 20 --ell 3 --at 5,60",
     "distribution --n 9 --ell 2 --method inversion --phase 3",
-    "distribution --n 9 --ell 2 --method powers --at 99999999999999999999",
+    "distribution --n 9 --ell 2 --method powers --at 4611686018427387904",
     "distribution --landscape STUCK --outside-h --method powers",
     "distribution --landscape STUCK --outside-h --method inversion",
     "exact --n 30 --ell 3 --float --moments 4",
@@ -50,6 +51,80 @@ def test_json_is_strict(
 ) -> None:
     assert main([*arguments.replace("STUCK", stuck).split(), "--json"]) == 0
     assert strict(capsys.readouterr().out)
+
+
+CHAIN = "@type: DTMC\n@nr_states\n3\n@model\nstate 0 init\n\taction 0\n\t\t0 : 1/2\n" \
+        "\t\t1 : 1/4\n\t\t2 : 1/4\nstate 1 target\n\taction 0\n\t\t1 : 1\n" \
+        "state 2 pit\n\taction 0\n\t\t2 : 1\n"
+POINT = {"format": "markov-lrsao counterexample 1", "statement": "a claim", "expected": "x",
+         "observed": "y", "values": {"n": "2", "l": "0", "alpha": "1/2", "gamma": "1/10",
+                                     "r": "1"},
+         "objectives": {}, "target": "", "milestones": [], "steps": []}
+RUN = POINT | {"objectives": {"F": [0, 0, 1], "f": [0, 1, 0]}, "target": "F", "milestones": [2],
+               "steps": [["f", "up"], ["f", "up"], ["f", "down"]]}
+LINES = [
+    ("exact --n 9 --ell 2 --moments 4", 0), ("exact --landscape STUCK --outside-h --float", 0),
+    ("distribution --landscape STUCK --outside-h", 0), ("states --n 9 --ell 2 --part left", 0),
+    ("sites --n 9 --ell 2", 0), ("formula phase3", 0), ("curve --n 9,10 --workers 1", 0),
+    ("relax --n 9 --ell 2 --factors 1.05 --runs 1 --engine-n 0", 0),
+    ("map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5:3:2 --workers 1 --outside-h", 0),
+    ("export out.drn --n 9 --ell 2", 0), ("export out.prism --n 9 --ell 2", 0),
+    ("solve chain.drn --target target", 0), ("solve chain.drn --target pit --exact", 0),
+    ("solve chain.drn --target-state 2 --from 1 --from 0", 0),
+    ("simulate --n 9 --ell 2 --runs 1", 0), ("simulate --n 9 --ell 2 --runs 9 --limit 1", 0),
+    ("simulate --n 9 --ell 2 --runs 9 --monitors --restart 40", 0),
+    ("simulate --n 5 --ell 0 --landscape onemax --algorithm rls --runs 3", 0),
+    ("simulate --landscape STUCK --runs 64 --outside-h", 1),
+    ("sweep --n 9 --ell 2 --runs 3 --limit 1,", 2), ("sweep --n 9 --ell 2 --runs 3 --limit 1", 0),
+    ("cross-validate --n-max 9 --runs 50", 0),
+    ("cross-validate --n-max 9 --runs 2 --means-only", 0),
+    ("verify --list", 0), ("verify smallestn", 0), ("figures --list", 0),
+    ("figures --only objectives --quick --out figs", 0), ("report --quick --out r.html", 0),
+    ("replay run.json", 0), ("replay point.json", 0),
+]
+
+
+def test_every_command_with_json_is_tried() -> None:
+    import typer.main
+
+    from markov_lrsao.cli.app import app
+
+    group: Any = typer.main.get_command(app)
+    known = {name for name, command in group.commands.items()
+             if any("--json" in each.opts for each in command.params)}
+    assert known == {line.split()[0] for line, _ in LINES}
+
+
+@pytest.mark.parametrize(("line", "code"), LINES, ids=[line for line, _ in LINES])
+def test_json_of_every_command(
+    line: str, code: int, stuck: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Infinite means, no success, one run alone: never NaN or Infinity."""
+    (tmp_path / "chain.drn").write_text(CHAIN)
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    (tmp_path / "point.json").write_text(json.dumps(POINT))
+    monkeypatch.chdir(tmp_path)
+
+    def page(out: Path, **_: Any) -> Path:  # the report itself takes minutes
+        out.write_text("a page")
+        return out
+
+    monkeypatch.setattr("markov_lrsao.report.make_report", page)
+    words = line.replace("STUCK", stuck).split()
+    if words[0] == "sweep":
+        words += ["--out", "s.sqlite"]
+    assert main([*words, "--json"]) == code
+    out = capsys.readouterr().out
+    assert out == "" if code == 2 else strict(out) is not None
+
+
+def test_infinite_statistics_are_null() -> None:
+    from simulate.comparisons import Comparison
+
+    found = Comparison("T", "z", 1.0, math.nan, -math.inf, 0.0).to_dict()
+    assert found == {"quantity": "T", "test": "z", "exact": 1.0, "simulated": None,
+                     "statistic": None, "p_value": 0.0}
 
 
 def test_the_distribution_s_json(stuck: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from flint import fmpq
 
 import markov_lrsao.inversion as inversion
+import markov_lrsao.powers as powers
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.distribution import distribution
 from markov_lrsao.errors import CrossingError
@@ -106,6 +107,57 @@ def test_an_open_instance_claims_no_more_than_it_knows() -> None:
     assert law.error == pytest.approx(to_float(result.undecided.upper), rel=1e-3)
     assert law.quantile_range(1 - law.error / 2).high == math.inf
     assert law.quantile_range(0.5).high < math.inf
+
+
+@pytest.mark.parametrize(("met", "low", "high"), [
+    (fmpq(0), fmpq(23, 27), fmpq(23, 27)),
+    (fmpq(1, 100), fmpq(23, 27) - fmpq(1, 100), fmpq(23, 27) + fmpq(1, 100)),
+    (fmpq(1, 4), fmpq(23, 27) - fmpq(1, 4), fmpq(1)), (fmpq(1), fmpq(0), fmpq(1)),
+])
+def test_what_is_open_widens_the_law_of_values(
+    met: fmpq, low: fmpq, high: fmpq, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P(T = infinity) = 23/27, and open comparisons are met with a probability made up here."""
+    law = StepLaw.of(Landscape.from_arrays(STUCK[1], target="T"), paper(3))
+    plain = powers.powers_of_patterns(law, None, no_progress)
+    monkeypatch.setattr(powers, "probability_of_choice",
+                        lambda block, traps: [met] * len(block.states))
+    found = powers.powers_of_values(law, None, no_progress)
+    assert found.reached == (1 - high, 1 - low)
+    assert plain.never.value == fmpq(23, 27)
+    assert float(met) <= found.error <= float(met) + 1e-12
+    times = np.arange(0, 300)
+    assert np.abs(found.cdf(times) - plain.cdf(times)).max() < 1e-12
+
+
+@pytest.mark.parametrize(("met", "infinite"), [(1.0, False), (1e-9, True)])
+def test_a_mean_is_infinite_only_where_some_runs_surely_get_stuck(
+    met: float, infinite: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inversion, "_given_up", lambda *_: met)
+    shape = Landscape.jump(9, 2)
+    law = StepLaw.of(shape, Algorithm.lrsao(Parameters.paper(9, r="90")))
+    found = inversion.invert(law, 3, no_progress)
+    low, high = 1 - found.reached[1], 1 - found.reached[0]
+    assert (low > 0) == infinite
+    assert high == 1 or infinite
+    assert found.expectation.infinite == found.variance.infinite == infinite
+    if not infinite:
+        assert (found.expectation.lower, found.expectation.upper) == (0, None)
+
+
+def test_where_the_mean_is_enclosed_all_runs_end() -> None:
+    law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.of("1/20", "1/10", "128")))
+    found = powers.powers_of_values(law, None, no_progress)
+    assert found.expectation.upper is not None
+    assert found.never.value == 0
+    assert 1e-4 < found.error < 1e-2
+    truth = runtime(law.landscape, law.algorithm, method="crossing").total
+    assert truth.lower is not None
+    assert truth.upper is not None
+    assert found.expectation.lower is not None
+    assert truth.lower <= found.expectation.upper
+    assert found.expectation.lower <= truth.upper
 
 
 def test_one_way_of_resolving_is_within_the_error_of_another() -> None:

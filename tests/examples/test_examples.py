@@ -40,7 +40,13 @@ def test_the_readme_lists_exactly_the_scripts() -> None:
     assert all((EXAMPLES / link).is_file() for link in links)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
+LONG = {"05", "06", "07", "08", "10", "11"}
+"""These take some five seconds each."""
+
+
+@pytest.mark.parametrize("script", [
+    pytest.param(p, marks=pytest.mark.slow) if p.stem[:2] in LONG else p for p in SCRIPTS
+], ids=lambda p: p.stem)
 def test_runs_from_anywhere(script: Path, tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     result = subprocess.run(

@@ -30,6 +30,7 @@ def committed() -> dict[str, Any]:
     return content
 
 
+@pytest.mark.slow
 def test_the_committed_notebook_is_the_generated_one(maker: ModuleType) -> None:
     """Runs every cell, from top to bottom in one namespace."""
     generated = maker.as_text(maker.notebook())

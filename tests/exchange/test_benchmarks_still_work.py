@@ -12,6 +12,7 @@ from benchmarks.__main__ import main
 from benchmarks.runs import Run, run_worker
 
 
+@pytest.mark.slow
 def test_two_sections_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     storm()
     target = tmp_path / "benchmarks.md"
@@ -26,6 +27,7 @@ def test_two_sections_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "failed" not in text
 
 
+@pytest.mark.slow
 def test_every_section_is_a_table(tmp_path: Path) -> None:
     assert set(sections.SECTIONS) == {
         "exact", "enumeration", "floats", "others", "stiff", "peers", "large", "simulation"}

@@ -50,6 +50,7 @@ def test_below_j_always_the_answer_is_that_of_k_exits(alpha: str, k: int) -> Non
     assert below.means[0].value == exits(k)
 
 
+@pytest.mark.slow
 def test_the_engine_sees_the_first_border() -> None:
     """At (1-a) r = G, J is exactly 0 after an exit and M = 0; just above it is negative."""
     at = border("J always, 1").r("1/2")
@@ -111,6 +112,7 @@ def test_beyond_j_never_one_exit_more_is_needed(alpha: str, k: int) -> None:
     assert border(f"J always, {k}").r(alpha) < at < border(f"J always, {k + 1}").r(alpha)
 
 
+@pytest.mark.slow
 def test_l_always_is_sharp() -> None:
     at = border("L always").r("99/100")
     below, near, above = (
@@ -136,6 +138,7 @@ GRID = [(a, x) for a in ("3/20", "3/10", "9/20", "3/5", "3/4", "9/10", "24/25")
         for x in (fmpq(1, 20), fmpq(2, 5), fmpq(9, 10))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", ["1/10", "1/25"])
 def test_inside_a_cell_of_the_borders_nothing_changes(gamma: str) -> None:
     """The law depends on the number of exits only: not on alpha, gamma or r."""

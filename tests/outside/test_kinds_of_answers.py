@@ -74,6 +74,7 @@ def test_below_the_lower_bound_an_enclosure() -> None:
         result.variance.upper) * 1.1
 
 
+@pytest.mark.slow
 def test_no_penalty_at_all() -> None:
     """r = 0: exact, and far from the paper's regime."""
     result = solve(9, 2, "4/5", "1/10", "0")
@@ -84,6 +85,7 @@ def test_no_penalty_at_all() -> None:
     assert float(result.total) > 300
 
 
+@pytest.mark.slow
 def test_above_the_upper_bound_a_trap() -> None:
     result = solve(9, 2, "4/5", "1/10", "30")
     assert result.kind == "infinite"
@@ -194,6 +196,7 @@ def test_tables_of_an_enclosure_and_of_a_trap() -> None:
     assert "a run gets stuck for ever with probability" in text
 
 
+@pytest.mark.slow
 def test_simulation_is_the_last_resort_and_says_so() -> None:
     arguments = ["exact", "--n", "20", "--ell", "3", "--r", "1/10", "--outside-h",
                  "--max-states", "1000"]

@@ -73,6 +73,8 @@ SLOW_TERMS = {
     ("Lemma 17", "lower"), ("Lemma 17", "expansion"), ("Theorem 11", "bound"), ("Lemma 2", "bound"),
     ("Lemma 6", "value"), ("Lemma 6", "uses"), ("Theorem 7", "expansion"), ("Lemma 12", "row 0"),
     ("Lemma 8", "uses"), ("Lemma 4", "most"), ("After Lemma 14, moves", "times"),
+    ("Theorem 1", "order"), ("Failing excursions", "bound"), ("Lemma 14", "J moves"),
+    ("Lemma 17", "upper"),
 }
 """Some five seconds each, a minute together."""
 
@@ -116,6 +118,7 @@ def _with(action: str, *pieces: Piece) -> Any:
     return replace(JUMP, name="mutated Jump", objectives=objectives)
 
 
+@pytest.mark.slow
 def test_a_plateau_of_one_position_breaks_lemma_6() -> None:
     family = replace(JUMP, constraints=(ELL - 1, N - 2 * ELL - 5))
     [result] = verify(["Lemma 6"], QUICK.mutate(family=family))

@@ -91,6 +91,7 @@ def test_rows_sum_to_one(instance: tuple[Landscape, Algorithm], merge: bool) -> 
     assert chain.positions.max() == law.n
 
 
+@pytest.mark.slow
 @given(st.sampled_from([(9, 2), (11, 3)]), rates, places)
 @settings(max_examples=6)
 def test_only_the_patterns_matter(pair: tuple[int, int], alpha: Fraction, place: Fraction) -> None:

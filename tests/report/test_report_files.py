@@ -164,6 +164,51 @@ def test_values_are_kept_until_their_settings_change(tmp_path: Path) -> None:
     assert len(calls) == 3
 
 
+@pytest.mark.parametrize("old_new", [
+    ("[1, 2]", "[1, 3]"), ('"a"', '"b"'), ('"digest"', '"digets"'), ("[1, 2]", "[1, NaN]"),
+    ("[1, 2]", "[" * 9999 + "]" * 9999), ('"value"', '"value": 1, "value"'), ("{", "\udcff{"),
+], ids=["another value", "another key", "no digest", "NaN", "deep", "twice", "no UTF-8"])
+def test_damaged_values_are_made_anew(old_new: tuple[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "value.json"
+    value = {"a": [1, 2]}
+    kept(path, {"n": 3}, lambda: value)
+    text = path.read_text()
+    assert old_new[0] in text
+    path.write_text(text.replace(*old_new, 1), errors="surrogateescape")
+    for expected in (True, False):  # once, and kept again
+        calls = []
+        assert kept(path, {"n": 3}, lambda calls=calls: calls.append(1) or value) == value
+        assert bool(calls) == expected
+    assert path.read_text() == text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_fifo_in_place_of_a_kept_value_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "value.json"
+    os.mkfifo(path)
+    assert kept(path, {}, lambda: [4]) == [4]
+    assert path.is_file()
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("damage", ["cut off", "a field less", "no object", "a FIFO"])
+def test_damaged_figures_are_made_anew(damage: str, made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "figures"
+    shutil.copytree(made / "figures", folder)
+    path = folder / "objectives.json"
+    whole = json.loads(path.read_text())
+    if damage == "a FIFO":
+        path.unlink()
+        os.mkfifo(path)
+    else:
+        path.write_text({
+            "cut off": path.read_text()[:-20], "no object": "[1]",
+            "a field less": json.dumps({k: v for k, v in whole.items() if k != "series"}),
+        }[damage])
+    assert build.figure_data(folder, Settings.quick(), no_progress)[0] == whole
+    assert json.loads(path.read_text()) == whole
+
+
 def test_parallel_values_equal_serial_ones(content: Any) -> None:
     """The values of the page were computed by two processes."""
     grid = content.values["grid"]
@@ -190,6 +235,10 @@ def break_report(report: dict[str, Any], what: str) -> Any:
         first["evidence"][0]["kind"] = "guess"
     elif what == "verdict":
         first["verdict"] = "FINE"
+    elif what == "type":
+        first["evidence"] = 5
+    elif what == "id":
+        first["id"] = ["Lemma 5"]
     elif what == "twice":
         copy["statements"][1] = first
     return copy
@@ -199,6 +248,7 @@ def break_report(report: dict[str, Any], what: str) -> Any:
     ("list", "no list of statements"), ("few", "verdicts on 3 of the"),
     ("field", "lacks some"), ("evidence", "lacks some"), ("kind", "unknown verdict or kind"),
     ("verdict", "unknown verdict 'FINE'"), ("twice", "of the"),
+    ("type", "wrong type"), ("id", "wrong type"),
 ])
 def test_wrong_verifications_are_refused(
     what: str, text: str, verification: dict[str, Any]
@@ -217,7 +267,8 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     bad.write_text("{")
     out = ["report", "--out", str(tmp_path / "r.html"), "--figures", str(tmp_path / "figures")]
     for arguments, text in (
-        ([*out, "--verify", str(bad)], "is not JSON"),
+        ([*out, "--verify", str(bad)], "not JSON"),
+        ([*out, "--verify", "/dev/zero"], "/dev/zero: a device; only regular files are read"),
         ([*out, "--verify", str(tmp_path / "absent.json")], "No such file"),
         (["report", "--out", str(tmp_path / "no" / "r.html")], "does not exist"),
     ):

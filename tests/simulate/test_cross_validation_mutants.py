@@ -22,11 +22,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from markov_lrsao import Algorithm, Landscape, StepLaw
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.algorithm import Reward
 from markov_lrsao.landscape import JUMP, JUMP_OPEN
 from markov_lrsao.results import Quantity
-from simulate import crossval, runner
+from simulate import comparisons, crossval, runner
 from simulate.crossval import cross_validate
 from simulate.tables import Tables
 
@@ -174,7 +174,11 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+QUICK = {"shared: bridges end early", "engine: infinite", "kernel: L goes on from l + 1"}
+
+
+@pytest.mark.parametrize("name", [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MUTANTS])
 def test_mutants_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutate, quantities = MUTANTS[name]
     mutate(monkeypatch)
@@ -184,6 +188,7 @@ def test_mutants_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.to_dict()["failures"][0]["n"] == 9
 
 
+@pytest.mark.slow
 def test_without_mutants_all_agree() -> None:
     """The same cells, runs and seed."""
     found = cross_validate([(9, 2)], runs=30_000, seed=3, level=LEVEL, points=("eager",))
@@ -201,16 +206,52 @@ SOURCES = {
     "down and up exchanged": ("simulate/_kernels.py",
                               "            direction = 0 if below(stream, n) < p else 1\n",
                               "            direction = 1 if below(stream, n) < p else 0\n"),
-    # in the engine and in what both read
+    # in the engine and in what both read. A wrong reward of Jump's first slope changes no choice
+    # inside (H), and so no law of T: only the table tells.
     "equal offspring rejected": ("markov_lrsao/law.py", "(0 if algorithm.accept_equal else 1)",
                                  "(1 if algorithm.accept_equal else 0)"),
     "a wrong piece of Jump": ("markov_lrsao/landscape.py", "Piece.of(ELL + 1, N - ELL - 1, P)",
-                              "Piece.of(ELL + 1, N - ELL - 1, N - P)"),
+                              "Piece.of(ELL + 1, N - ELL - 1, P - ELL)"),
     "plateaus are free": ("markov_lrsao/algorithm.py", "equal=Reward(constant=-parameters.r)",
                           "equal=Reward()"),
     "third moment without its sign": (
         "markov_lrsao/runtime.py", "raw[2] - mean**2", "raw[2] + mean - mean**2"),
 }
+
+
+def test_what_lrsao_does_not_read_cannot_be_found() -> None:
+    """A change of the target's gains (`target_gain` of the law) is no mutant of LRSAO.
+
+    Its three rewards have the coefficient 0 there, so no entry of its table changes, whatever
+    the gains are. EA+RL reads them: its rewards are compared with the target's values here.
+    """
+    algorithm = Algorithm.lrsao(Parameters.paper(12))
+    assert [form.target for form in (
+        algorithm.rejected, algorithm.equal, algorithm.better)] == [0, 0, 0]
+    landscape = Landscape.jump(12, 3)
+    law, target = StepLaw.of(landscape, Algorithm.earl()), landscape.objectives["J"].tolist()
+    for p in range(1, 12):
+        for a, name in enumerate(law.actions):
+            value = landscape.objectives[name].tolist()
+            for d, to in enumerate((p - 1, p + 1)):
+                gain = target[to] - target[p] if value[to] >= value[p] else 0
+                assert law.reward(p, a, d) == gain
+
+
+@pytest.mark.parametrize(("n", "ell"), [(9, 2), (25, 7), (5000, 40)])
+def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
+    """Turn a move, a reward, or a row, near a border of Jump's pieces."""
+    parameters = Parameters.paper(n)
+    law = StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(parameters))
+    assert comparisons._same_table(law, parameters)
+    for p in (1, ell, ell + 1, n - ell - 1, n - ell):
+        accepted, index, row = law.accepted.copy(), law.reward_index.copy(), law.row.copy()
+        accepted[p, 1, 0] ^= True
+        index[p, 2, 1] = (index[p, 2, 1] + 1) % len(law.rewards)
+        row[p] = row.max() if row[p] != row.max() else 0
+        for wrong in (replace(law, accepted=accepted), replace(law, reward_index=index),
+                      replace(law, row=row)):
+            assert not comparisons._same_table(wrong, parameters)
 
 
 @pytest.mark.slow

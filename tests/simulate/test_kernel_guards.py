@@ -15,15 +15,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from scipy import stats
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate import _entries as entries
-from simulate import _monitors, _philox, _updates
+from simulate import _philox, _updates
 from simulate.decide import History
-from simulate.rules import Rules
-from simulate.runner import simulate, trace_run
-from simulate.stopping import Stop
 from simulate.tables import Tables
 
 U = fmpq(1, 2**53)
@@ -302,7 +298,7 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
         ctx.prec = 53
 
 
-# -- streams and monitors --------------------------------------------------------------------
+# -- streams --------------------------------------------------------------------
 
 
 def test_counters_carry_over() -> None:
@@ -316,100 +312,31 @@ def test_counters_carry_over() -> None:
     assert ours == numpys.tolist()
 
 
-def counted(law: StepLaw, runs: int, **options: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Return visits, and (run, step) of every third arrival at 0 within an attempt, by traces."""
-    visits = np.zeros(law.n + 1, dtype=np.int64)
-    third = []
-    for run in range(runs):
-        visits[0] += 1
-        at_start = 1
-        for t, p, _, rejections, a, d in trace_run(law, seed=6, run=run, **options).tolist():
-            if p < 0:
-                visits[0] += 1
-                at_start = 1
-            elif a >= 0 and law.accepted[p, a, d]:
-                visits[p + 2 * d - 1] += 1
-                at_start += p + 2 * d - 1 == 0
-                if at_start >= 3 and p + 2 * d - 1 == 0:
-                    third.append((run, t + rejections + 1))
-    return visits, third
+# -- plain floats ----------------------------------------------------------------------------
 
 
-def test_visits_are_counted_from_the_start_and_from_restarts() -> None:
-    law = StepLaw.of(Landscape.jump(10, 2), Algorithm.earl())
-    monitors = simulate(law, runs=60, seed=6, limit=900, restart=60, monitors=True,
-                        rules=Rules(most_positive=3, most_visits={0: 2})).monitors
-    visits, third = counted(law, 60, limit=900, restart=60)
-    assert monitors is not None
-    assert (monitors.visits == visits).all()
-    found = monitors.violation
-    assert (found is None) == (not third)
-    if found is not None:
-        assert (found.run, found.step, found.rule) == (*third[0], "visits")
+def test_float_maxima_are_numpys() -> None:
+    draw = random.Random(12)
+    for _ in range(500):
+        q = np.array([draw.choice([-1.0, 0.0, 0.5, 0.5, 2.0]) for _ in range(24)])
+        row = 12 * draw.randrange(2)
+        values = q[row : row + 12 : 4]
+        mask, best = _updates.argmax_float(q, row, 3)
+        assert mask == sum(1 << a for a in range(3) if values[a] == values.max())
+        assert mask >> best & 1
 
 
-def test_the_first_violation_of_the_first_run_is_reported() -> None:
-    """Back and forth on a plateau: the start is visited again and again, already in run 0."""
-    flat = [0, 0, 0, -1, 9]
-    law = StepLaw.of(
-        Landscape.from_arrays({"F": flat, "G": flat, "H": flat}, "F"), Algorithm.earl())
-    samples = simulate(law, runs=4, seed=6, limit=400, monitors=True,
-                       rules=Rules(most_visits={0: 2}))
-    visits, third = counted(law, 4, limit=400)
-    assert samples.monitors is not None
-    assert (samples.monitors.visits == visits).all()
-    found = samples.monitors.violation
-    assert found is not None
-    assert (found.run, found.step) == third[0]
-    assert found.run == 0
-    assert len([run for run, _ in third if run == 0]) > 1
-
-
-def test_rejections_of_ties_are_shared_by_their_weights() -> None:
-    weight = np.array([[9, 4, 0, 7]], dtype=np.int64)
-    uses = np.zeros((2, 1, 4), dtype=np.int64)
-    stream = np.zeros(_philox.WORDS, dtype=np.uint64)
-    _philox.start(stream, np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(1))
-    stop = Stop().flag
-    _monitors.note_rejections(uses, weight, 10, 4, stream, 1, 0, 0b1110, 3, 1, 9000, stop)
-    assert uses[0].sum() == 0
-    assert uses[1, 0, 0] == 0
-    assert uses.sum() == 9000
-    expected = 9000 * np.array([6, 10, 3]) / 19
-    assert stats.chisquare(uses[1, 0, 1:], expected).pvalue > 1e-5
-    _monitors.note_rejections(uses, weight, 10, 4, stream, 0, 0, 0b0100, 1, 2, 50, stop)
-    assert uses[0, 0].tolist() == [0, 0, 50, 0]
-
-
-# -- random choices of the event kernel ------------------------------------------------------
-
-
-def test_ties_and_directions_are_drawn_by_their_probabilities() -> None:
-    """Three objectives that agree, n = 3: 1/3 each, and down with probability p / n."""
-    flat = [0, 0, 0, 0, 5]
-    landscape = Landscape.from_arrays({"A": flat, "B": flat, "C": flat}, "A")
-    law = StepLaw.of(landscape, Algorithm.lrsao(Parameters.of("1/2", "1/5", "1")))
-    actions, down = Counter[int](), Counter[int]()
-    for run in range(1500):
-        trace = trace_run(law, seed=2, run=run, limit=12)
-        actions[int(trace[0, 4])] += 1
-        for _, p, _, _, a, d in trace.tolist():
-            if p == 2 and a >= 0:
-                down[d] += 1
-    assert stats.chisquare([actions[a] for a in range(3)]).pvalue > 1e-5
-    assert sum(down.values()) > 1000
-    assert stats.binomtest(down[0], down[0] + down[1], 0.5).pvalue > 1e-5
-
-
-def test_rare_moves_are_drawn_by_their_probabilities() -> None:
-    """Below one half of the proposals accepted, the kernel draws the moves by their weights."""
-    tied = StepLaw.of(Landscape.from_arrays(
-        {"A": [0, 0, 0, 0, 9, 0, 0], "B": [3, 2, 1, 0, 0, 1, 2], "C": [6, 5, 4, 3, 2, 1, 0]}, "A"),
-        Algorithm.earl())
-    seen: Counter[tuple[int, int]] = Counter()
-    for run in range(1500):
-        for _, p, mask, _, a, d in trace_run(tied, seed=3, run=run, limit=60).tolist():
-            if p == 0 and mask == 0b111 and a >= 0:
-                seen[a, d] += 1
-    # at 0 only up is possible, and of A, B, C only A accepts it
-    assert set(seen) == {(0, 1)}
+def test_float_rejections_stop_where_another_entry_is_as_large() -> None:
+    draw = random.Random(13)
+    complement, rate, discount = 0.5, 0.5, 0.25
+    for _ in range(400):
+        q = np.array([draw.uniform(-1, 1) for _ in range(24)])
+        row, a, count = 12 * draw.randrange(2), draw.randrange(3), draw.randrange(1, 60)
+        expected, made = q.copy(), 0
+        others = max(q[row + 4 * b] for b in range(3) if b != a)
+        while made < count and expected[row + 4 * a] > others:
+            value = expected[row + 4 * a]
+            expected[row + 4 * a] = complement * value + rate * (discount * value)
+            made += 1
+        assert _updates.reject_float(q, row, 3, a, count, complement, rate, discount) == made
+        assert (q == expected).all()

@@ -25,6 +25,7 @@ from simulate.stopping import Stop, StoppedError
 from simulate.store import ResultsFile
 from simulate.sweep import run_sweep
 
+LINE = "interrupted\n"
 HOURS = ["--n", "3000", "--ell", "2", "--runs", "100000", "--kernel", "step"]
 COMMANDS = {
     "simulate": ["simulate", *HOURS],
@@ -64,18 +65,17 @@ def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
 
-def interrupt(arguments: list[str], folder: Path, moment: float) -> tuple[int, str, float]:
-    """Interrupt a command when it has used so much of the processor."""
+def interrupt(arguments: list[str], folder: Path, moment: float) -> tuple[int, str]:
+    """Interrupt a command when it has used so much of the processor; it must end soon."""
     process = start(arguments, folder)
     try:
         while process.poll() is None and spent(process) < moment:
             time.sleep(0.02)
         assert process.poll() is None, process.communicate()
-        begun = time.monotonic()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=20)
         assert out == ""
-        return process.returncode, err, time.monotonic() - begun
+        return process.returncode, err
     finally:
         process.kill()
         process.wait()
@@ -91,12 +91,11 @@ def compiled() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [
+    name if name == "simulate" else pytest.param(name, marks=pytest.mark.slow)
+    for name in COMMANDS])
 def test_ctrl_c_while_kernels_run(name: str, tmp_path: Path) -> None:
-    code, err, seconds = interrupt(COMMANDS[name], tmp_path, 3.0)
-    assert code == 130
-    assert err.strip() in ("", "interrupted")
-    assert seconds < 20
+    assert interrupt(COMMANDS[name], tmp_path, 2.0) == (130, LINE)
 
 
 @pytest.mark.slow
@@ -104,10 +103,7 @@ def test_ctrl_c_while_kernels_run(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("moment", [0.3, 0.8, 1.3, 2.0, 3.0, 7.0])
 @pytest.mark.parametrize("name", ["simulate", "sweep", "cross-validate"])
 def test_ctrl_c_at_any_moment(name: str, moment: float, tmp_path: Path) -> None:
-    code, err, seconds = interrupt(COMMANDS[name], tmp_path, moment)
-    assert code == 130
-    assert err.strip() in ("", "interrupted")
-    assert seconds < 20
+    assert interrupt(COMMANDS[name], tmp_path, moment) == (130, LINE)
     store = tmp_path / "s.sqlite"
     if store.exists() and store.stat().st_size:
         with ResultsFile(store) as file:
@@ -119,9 +115,7 @@ def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
     arguments = ["sweep", "--n", "300:340:20", "--ell", "2", "--runs", "2000", "--block", "10",
                  "--kernel", "step", "--out", "s.sqlite"]
     plan = Plan.of({"n": "300:340:20", "ell": 2, "runs": 2000, "block": 10, "kernel": "step"})
-    code, err, _ = interrupt(arguments, tmp_path, 4.0)
-    assert code == 130
-    assert err.strip() in ("", "interrupted")
+    assert interrupt(arguments, tmp_path, 4.0) == (130, LINE)
     with ResultsFile(tmp_path / "s.sqlite") as file:  # checks every row
         assert file.done()
     path = tmp_path / "s.sqlite"
@@ -166,8 +160,9 @@ def test_a_flag_that_nobody_sets_changes_nothing() -> None:
 
 
 def test_monitors_of_endless_ties_heed_the_flag() -> None:
-    """2^49 rejections of two tied objectives are drawn one by one by the monitors."""
-    landscape = Landscape.from_arrays({"A": [3, 1, 0, 1, 4], "B": [3, 2, 1, 0, 0]}, "A")
+    """2^49 rejections of three tied objectives are drawn one by one by the monitors."""
+    landscape = Landscape.from_arrays(
+        {"A": [3, 1, 0, 1, 4], "B": [3, 2, 1, 0, 0], "C": [2, 1, 1, 0, 0]}, "A")
     stuck = StepLaw.of(landscape, Algorithm.lrsao(Parameters.paper(4)))
     stop = Stop()
     timer = threading.Timer(0.5, stop.set)

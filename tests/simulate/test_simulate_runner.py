@@ -253,6 +253,7 @@ def test_event_kernel_refuses_rewarded_rejections() -> None:
         assert len(steps) == samples.steps[run]
 
 
+@pytest.mark.slow  # kernels are compiled for every number of objectives
 def test_custom_landscape_of_two_objectives() -> None:
     landscape = Landscape.from_arrays(
         {"A": [0, 1, 1, 1, 4, 5, 6], "B": [0, 0, 2, 3, 3, 2, 1]}, target="A")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -88,6 +89,7 @@ def test_bad_levels(level: float) -> None:
         cross_validate([(9, 2)], runs=100, level=level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "n", "ell"), [("event", 11, 3), ("step", 10, 2)])
 def test_cross_validation_on_a_small_grid(kernel: str, n: int, ell: int) -> None:
     """Seeds fixed beforehand; family-wise error level 0.1%."""
@@ -99,6 +101,7 @@ def test_cross_validation_on_a_small_grid(kernel: str, n: int, ell: int) -> None
     assert stats.norm.sf(agreement.largest_z) * 2 == pytest.approx(agreement.threshold)
 
 
+@pytest.mark.slow
 def test_cross_validation_finds_a_wrong_law_and_names_the_cell() -> None:
     """Plain float64 is right at n = 9 and wrong at n = 1000, in phase 3 only."""
     large = cross_validate([(9, 2), (1000, 2)], runs=6000, seed=1, distributions=False,
@@ -134,13 +137,18 @@ def test_empty_grid() -> None:
         cross_validate(grid(8), runs=10)
 
 
-@pytest.mark.slow
-def test_moments_on_a_large_grid() -> None:
+LARGE = [*grid(16), (25, 2), (25, 5), (25, 10), (40, 2), (40, 6), (40, 17), (60, 3), (100, 2),
+         (100, 10), (100, 47), (300, 2), (300, 17), (1000, 2), (1000, 31), (1000, 497),
+         (4000, 2)]
+
+
+@pytest.mark.parametrize("cells", [
+    pytest.param(random.Random(12).sample(LARGE, len(LARGE) // 10), id="a tenth",
+                 marks=pytest.mark.slow),
+    pytest.param(LARGE, id="all", marks=pytest.mark.exhaustive)])
+def test_moments_on_a_large_grid(cells: list[tuple[int, int]]) -> None:
     """At least 30 (n, l), 10^6 runs on the small ones, 0.1% family-wise; seed fixed beforehand."""
-    cells = [*grid(16), (25, 2), (25, 5), (25, 10), (40, 2), (40, 6), (40, 17), (60, 3), (100, 2),
-             (100, 10), (100, 47), (300, 2), (300, 17), (1000, 2), (1000, 31), (1000, 497),
-             (4000, 2)]
-    assert len(cells) >= 30
+    assert len(LARGE) >= 30
     agreement = cross_validate(
         cells, seed=20_250_714, distributions=False, points=("paper",),
         runs=lambda n, ell: 1_000_000 if n <= 16 else 100_000 if n <= 100 else 10_000)

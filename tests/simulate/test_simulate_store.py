@@ -33,7 +33,7 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
 
 def hill(path: Path, values: list[int], **more: Any) -> Path:
     path.write_text(json.dumps(
-        {"objectives": {"A": values, "B": values[::-1]}, "target": "A"} | more))
+        {"objectives": {"A": values, "B": values[::-1], "C": values}, "target": "A"} | more))
     return path
 
 

@@ -1,14 +1,10 @@
-"""Sweeps: plans, the results file, killing and resuming, Dask."""
+"""Sweeps: plans and the results file; killing and Dask are in test_simulate_cluster."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +16,9 @@ from markov_lrsao.errors import ParameterError
 from simulate.plan import CellPlan, Plan, parse_count, parse_range
 from simulate.runner import simulate
 from simulate.store import ResultsFile, ResultsFileError
-from simulate.sweep import SchedulerError, run_sweep, sweep_results
+from simulate.sweep import run_sweep, sweep_results
 
 FIELDS: dict[str, Any] = {"n": "9:12:1", "ell": [2], "runs": 120, "seed": 3, "block": 50}
-# Step by step, so that there is time to kill it: some seconds on two cores.
-LONG: dict[str, Any] = {"n": [300, 320, 340, 360, 380, 400], "ell": 2, "runs": 400, "seed": 5,
-                        "block": 20, "kernel": "step"}
 
 
 def table(path: Path) -> list[tuple[Any, ...]]:
@@ -34,10 +27,6 @@ def table(path: Path) -> list[tuple[Any, ...]]:
         rows = db.execute("SELECT * FROM results ORDER BY cell, first_run").fetchall()
     db.close()
     return [*cells, *rows]
-
-
-def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "markov_lrsao", *map(str, arguments)]
 
 
 def test_plan_is_a_product() -> None:
@@ -86,9 +75,31 @@ def test_plan_files(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(FIELDS))
     assert Plan.load(tmp_path / "a.toml") == Plan.load(tmp_path / "a.json") == Plan.of(FIELDS)
     (tmp_path / "b.json").write_text("{")
-    for name in ("b.json", "missing.toml"):
-        with pytest.raises(ParameterError, match=name):
+    (tmp_path / "c.toml").write_text("n = " + "9" * 5000)
+    (tmp_path / "d.toml").write_text("n = [\n")
+    for name in ("b.json", "missing.toml", "c.toml", "d.toml"):
+        with pytest.raises(ParameterError, match=rf"^plan .*{name}") as caught:
             Plan.load(tmp_path / name)
+        assert str(caught.value).count(name) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_plans_are_regular_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A FIFO would wait for ever, an endless device would fill the memory."""
+    for ending in ("toml", "json"):
+        fifo, link = tmp_path / f"fifo.{ending}", tmp_path / f"link.{ending}"
+        os.mkfifo(fifo)
+        link.symlink_to("/dev/zero")
+        folder = tmp_path / f"folder.{ending}"
+        folder.mkdir()
+        for path, kind in ((fifo, "a FIFO"), (link, "a device"), (folder, "a directory")):
+            with pytest.raises(ParameterError, match=f"{kind}; only regular files"):
+                Plan.load(path)
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps(FIELDS) + " " * 5000)
+    monkeypatch.setenv("MARKOV_LRSAO_MAX_SIZE", "4K")
+    with pytest.raises(ParameterError, match="larger than the limit"):
+        Plan.load(large)
 
 
 def test_stored_runs_are_the_simulated_ones(tmp_path: Path) -> None:
@@ -181,170 +192,6 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     undisturbed = tmp_path / "undisturbed.sqlite"
     run_sweep(plan, undisturbed)
     assert table(path) == table(undisturbed)
-
-
-def wait_for_rows(path: Path, least: int, process: subprocess.Popen[bytes]) -> int:
-    """Wait until a sweep has committed some rows; return how many."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "the sweep ended before it could be killed"
-        try:
-            with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5) as db:
-                count = int(db.execute("SELECT count(*) FROM results").fetchone()[0])
-            db.close()
-        except sqlite3.OperationalError:
-            count = 0  # not created yet
-        if count >= least:
-            return count
-        time.sleep(0.05)
-    raise AssertionError("no rows within a minute")
-
-
-@pytest.mark.parametrize(
-    "how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
-def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Signals) -> None:
-    plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps(LONG))
-    out = tmp_path / "killed.sqlite"
-    process = subprocess.Popen(command("sweep", plan, "--out", out), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    try:
-        wait_for_rows(out, 10, process)
-    finally:
-        process.send_signal(how)
-        code = process.wait(timeout=60)
-    assert code == (-signal.SIGKILL if how is signal.SIGKILL else 130)
-    total = 6 * 400 // 20
-    assert 10 <= len(table(out)) - 6 < total
-    again = subprocess.run(command("sweep", plan, "--out", out, "--json"), capture_output=True,
-                           check=True, text=True)
-    assert 0 < json.loads(again.stdout)["played_now"] < 400 * 6
-    undisturbed = tmp_path / "undisturbed.sqlite"
-    run_sweep(Plan.load(plan), undisturbed)
-    assert table(out) == table(undisturbed)
-    assert len(table(out)) == 6 + total
-
-
-def test_unreachable_scheduler(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    result = subprocess.run(
-        command("sweep", "--n", "9", "--ell", "2", "--runs", "10", "--out", tmp_path / "x.sqlite",
-                "--scheduler", "tcp://127.0.0.1:9"), capture_output=True, text=True, check=False)
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
-    assert "scheduler tcp://127.0.0.1:9 cannot be reached" in result.stderr
-
-
-def test_dask_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(SchedulerError, match=r"markov-lrsao\[dask\]"):
-        run_sweep(Plan.of(FIELDS), tmp_path / "x.sqlite", scheduler="tcp://127.0.0.1:9")
-
-
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Cluster:
-    """A scheduler and some workers, as processes of their own."""
-
-    def __init__(self, folder: Path, workers: int) -> None:
-        self.address = f"tcp://127.0.0.1:{free_port()}"
-        self._folder = folder
-        self._started: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start(
-            "dask_scheduler", "--host", self.address, "--no-dashboard", "--no-show")
-        self.workers = [self._start("dask_worker", self.address, "--nthreads", "1", "--no-nanny",
-                                    "--no-dashboard") for _ in range(workers)]
-
-    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{name}", *arguments],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self._folder,
-            env=os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"},
-            start_new_session=True)
-        self._started.append(process)
-        return process
-
-    def sweep(self, plan: dict[str, Any], out: Path) -> subprocess.Popen[bytes]:
-        """Start a sweep on the cluster; Ctrl-C reaches it even if it is ignored here."""
-        file = self._folder / "plan.json"
-        file.write_text(json.dumps(plan))
-        process = subprocess.Popen(
-            command("sweep", file, "--out", out, "--scheduler", self.address),
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
-        self._started.append(process)
-        return process
-
-    def __enter__(self) -> Cluster:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self._started:
-            process.kill()
-            process.communicate(timeout=10)
-
-
-def test_dask_cluster_with_a_killed_worker(tmp_path: Path) -> None:
-    """Two worker processes, one of them killed with -9 half-way: the same table."""
-    pytest.importorskip("distributed")
-    out, undisturbed = tmp_path / "dask.sqlite", tmp_path / "undisturbed.sqlite"
-    with Cluster(tmp_path, 2) as cluster:
-        sweep = cluster.sweep(LONG, out)
-        wait_for_rows(out, 15, sweep)
-        cluster.workers[0].kill()
-        assert sweep.wait(timeout=120) == 0, sweep.stderr.read() if sweep.stderr else ""
-        assert cluster.workers[0].wait(timeout=10) == -signal.SIGKILL
-        assert cluster.workers[1].poll() is None
-    run_sweep(Plan.of(LONG), undisturbed)
-    assert table(out) == table(undisturbed)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("event", ["Ctrl-C", "the scheduler dies"])
-def test_a_sweep_on_dask_that_is_cut_off(tmp_path: Path, event: str) -> None:
-    """One line, what was finished is stored, and the workers stop their blocks of hours."""
-    pytest.importorskip("distributed")
-    out = tmp_path / "dask.sqlite"
-    hours = {"n": [300, 20_000], "ell": 2, "runs": 20, "block": 10, "kernel": "step", "seed": 5}
-    with Cluster(tmp_path, 1) as cluster:
-        sweep = cluster.sweep(hours, out)
-        wait_for_rows(out, 2, sweep)
-        if event == "Ctrl-C":
-            sweep.send_signal(signal.SIGINT)
-        else:
-            cluster.scheduler.kill()
-        _, err = sweep.communicate(timeout=60)
-        assert sweep.returncode == (130 if event == "Ctrl-C" else 2)
-        assert err.count(b"\n") <= 1
-        if event != "Ctrl-C":
-            assert b"finished blocks are stored, so start the cluster and this sweep again" in err
-        rest = cluster.workers[0].pid
-        deadline = time.monotonic() + 60
-        while processor_seconds(rest, 2.0) > 0.5:
-            assert time.monotonic() < deadline, "the worker goes on"
-    with ResultsFile(out) as file:
-        assert sorted(file.done()) == [(1, 0), (1, 10)]
-
-
-def processor_seconds(pid: int, over: float) -> float:
-    """Return the processor's time that a process uses within some seconds; 0 if it has ended."""
-    def ticks() -> int:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0
-        return int(fields[11]) + int(fields[12])
-
-    before = ticks()
-    time.sleep(over)
-    return max(0, ticks() - before) / os.sysconf("SC_CLK_TCK")
 
 
 def test_cell_keys_are_canonical() -> None:

@@ -44,7 +44,7 @@ def elimination(
     return str(request.param)
 
 
-@pytest.mark.parametrize("size", [3, 40, 300])
+@pytest.mark.parametrize("size", [3, 40, pytest.param(300, marks=pytest.mark.slow)])
 def test_exact_equals_float_both_ways(size: int, elimination: str) -> None:
     chain = random_chain(size, 3, seed=size)
     target = np.arange(size + 1) == size

@@ -54,6 +54,29 @@ sys.exit(main(["simulate", "--n", "9", "--ell", "2", "--runs", "5", "--json"]))
     assert not list(tmp_path.rglob("*.nb?"))
 
 
+@pytest.mark.parametrize("call", ["load", "save"])
+def test_a_cache_that_fails_is_left_aside(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from importlib import import_module
+
+    from numba.core import caching
+
+    def refuse(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    name = f"_quadrupled_{call}"
+    (tmp_path / f"{name}.py").write_text(
+        "from markov_lrsao.compiled import compiled\n"
+        "@compiled()\ndef quadrupled(x):\n    return 4 * x\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(caching.IndexDataCacheFile, call, refuse)
+    module = import_module(name)
+    assert module.quadrupled(5) == 20
+    assert module.quadrupled._cache.cache_path is not None  # there is one, and it was tried
+
+
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written_or_read(tmp_path: Path) -> None:
     (tmp_path / "_tripled.py").write_text(
         "from markov_lrsao.compiled import compiled\n"
