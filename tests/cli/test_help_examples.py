@@ -15,6 +15,8 @@ from typer.exceptions import TyperException
 from markov_lrsao.cli import main
 from markov_lrsao.cli.app import app
 
+pytestmark = pytest.mark.slow  # a minute and more together
+
 GROUP = typer.main.get_command(app)
 COMMANDS = {name: GROUP.commands[name] for name in GROUP.commands}  # type: ignore[attr-defined]
 QUICK = ["exact", "states", "distribution", "sites", "export", "solve", "simulate"]

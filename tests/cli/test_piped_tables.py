@@ -14,6 +14,8 @@ import pytest
 import markov_lrsao.cli
 from markov_lrsao.cli import main
 
+pytestmark = pytest.mark.slow  # a minute and more together
+
 CASES = {
     "exact": ["exact", "--n", "9", "--ell", "2"],
     "estimate": ["exact", "--n", "25", "--ell", "2", "--r", "1/10", "--outside-h",

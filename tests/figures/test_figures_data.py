@@ -26,6 +26,8 @@ from markov_lrsao.rationals import harmonic_difference, rational, to_float
 from simulate.runner import simulate
 from simulate.statistics import expected_running_time
 
+pytestmark = pytest.mark.slow  # a minute and more together
+
 NAMES = list(FIGURES)
 RUNTIMES = [n for n in NAMES if n.startswith("runtime-")]
 GRAPHS = [n for n in NAMES if n.startswith(("transitions-", "site-", "right-"))]

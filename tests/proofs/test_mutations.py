@@ -17,6 +17,8 @@ from markov_lrsao.algorithm import Algorithm, Reward
 from markov_lrsao.landscape import ELL, JUMP, JUMP_OPEN, N, P, Piece
 from proofs_check import Setting, Verdict, all_statements, verify
 
+pytestmark = pytest.mark.slow  # a minute and more together
+
 QUICK = Setting(second_solver=False)
 
 

@@ -134,3 +134,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield session
     finally:
         session.quit()
+
+
+ORDER = list(FIGURES)
+
+
+@pytest.fixture(autouse=True)
+def figures_in_their_order() -> Iterator[None]:
+    """A test that takes figures away puts them back at the end: others see the usual order."""
+    yield
+    kept = {name: FIGURES[name] for name in ORDER}
+    FIGURES.clear()
+    FIGURES.update(kept)

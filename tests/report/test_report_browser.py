@@ -16,6 +16,8 @@ from markov_lrsao.figures import FIGURES
 from markov_lrsao.report import Content
 from markov_lrsao.report.values import deviation_text
 
+pytestmark = pytest.mark.slow  # a minute and more together
+
 TABBABLE = """
 return [...document.querySelectorAll(
     'a[href], button, input, summary, select, textarea, [tabindex="0"]')]

@@ -19,6 +19,8 @@ from markov_lrsao.report import Scope, build, findings, make_report, values
 from markov_lrsao.report.files import check_writable, kept, write_whole
 from markov_lrsao.report.verdicts import check_report, load_verification
 
+pytestmark = pytest.mark.slow  # a minute and more together
+
 TINY = Scope(n_max=9, sizes=(100,), law=(9, 2), float_sizes=(20,), float_runs=4)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_simulate_sweep import FIELDS, table
+from sweep_files import FIELDS, table
 
 from simulate.plan import Plan
 from simulate.store import ResultsFile

@@ -11,22 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sweep_files import FIELDS, table
 
 from markov_lrsao.errors import ParameterError
 from simulate.plan import CellPlan, Plan, parse_count, parse_range
 from simulate.runner import simulate
 from simulate.store import ResultsFile, ResultsFileError
 from simulate.sweep import run_sweep, sweep_results
-
-FIELDS: dict[str, Any] = {"n": "9:12:1", "ell": [2], "runs": 120, "seed": 3, "block": 50}
-
-
-def table(path: Path) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(path) as db:
-        cells = db.execute("SELECT * FROM cells ORDER BY cell").fetchall()
-        rows = db.execute("SELECT * FROM results ORDER BY cell, first_run").fetchall()
-    db.close()
-    return [*cells, *rows]
 
 
 def test_plan_is_a_product() -> None:
