@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -254,3 +256,12 @@ def test_every_verdict_at_level_quick() -> None:
     found = [(r.id, r.verdict.value, ";".join(e.line for e in r.errata))
              for r in verify(None, Setting())]
     assert found == known_verdicts()
+
+
+@pytest.mark.exhaustive
+def test_every_verdict_at_level_full(record_property: Callable[[str, object], None]) -> None:
+    """Wider ranges and more time change no verdict."""
+    found = [(r.id, r.verdict.value) for r in verify(None, Setting(level="full"))]
+    for kind, count in Counter(verdict for _, verdict in found).items():
+        record_property(kind, count)
+    assert found == [(name, verdict) for name, verdict, _ in known_verdicts()]
