@@ -34,7 +34,7 @@ def verify(
         list[str] | None,
         typer.Argument(help='Statements such as "Lemma 10"; all if none is given.',
                        autocompletion=statements)] = None,
-    level: Annotated[Level, typer.Option(help="quick: two minutes; full: half an hour.")] =
+    level: Annotated[Level, typer.Option(help="quick: two minutes; full: some five minutes.")] =
         Level.quick,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", help="Write a linked report to this file.")] = None,
