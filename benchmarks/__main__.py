@@ -19,8 +19,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="seconds instead of minutes")
     parser.add_argument("--output", type=Path, help="Markdown file (default: docs/benchmarks.md)")
-    parser.add_argument("--only", nargs="*", help="names of sections", default=None,
-                        choices=list(sections.SECTIONS))
+    parser.add_argument(
+        "--only", nargs="*", help="names of sections", default=None, choices=list(sections.SECTIONS)
+    )
     options = parser.parse_args(arguments)
     begun = time.perf_counter()
     done = []

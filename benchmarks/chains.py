@@ -17,14 +17,18 @@ from markov_lrsao.exchange.models import model_chain
 __all__ = ["OWN", "jump_law", "peer_examples", "write"]
 
 OWN = {
-    "n = 9, merged": (9, True), "n = 9, unmerged": (9, False), "n = 10, unmerged": (10, False),
+    "n = 9, merged": (9, True),
+    "n = 9, unmerged": (9, False),
+    "n = 10, unmerged": (10, False),
     "n = 11, unmerged": (11, False),
 }
 """The project's own chains (l = 2): name -> (n, merged)."""
 
 _EXAMPLES = {
-    "brp 16,2": ("brp-16-2.pm", "target"), "leader 3,5": ("leader-3-5.pm", "elected"),
-    "nand 5,2": ("nand-5-2.pm", "target"), "crowds 5,5": ("crowds-5-5.pm", "observe0Greater1"),
+    "brp 16,2": ("brp-16-2.pm", "target"),
+    "leader 3,5": ("leader-3-5.pm", "elected"),
+    "nand 5,2": ("nand-5-2.pm", "target"),
+    "crowds 5,5": ("crowds-5-5.pm", "observe0Greater1"),
 }
 
 
@@ -76,7 +80,9 @@ def _labelled(rows: list[dict[int, object]], target: int) -> MarkovChain:
 
 
 _FAMILIES: dict[str, Callable[[int], MarkovChain]] = {
-    "random": random_sparse, "symmetric": symmetric_walk, "stiff": stiff_walk,
+    "random": random_sparse,
+    "symmetric": symmetric_walk,
+    "stiff": stiff_walk,
 }
 
 

@@ -63,8 +63,10 @@ def machine() -> str:
             versions.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             versions.append(f"{name} absent")
-    return (f"{processor}, {os.cpu_count()} cores{memory}, {platform.system()}, Python "
-            f"{platform.python_version()}; {', '.join(versions)}")
+    return (
+        f"{processor}, {os.cpu_count()} cores{memory}, {platform.system()}, Python "
+        f"{platform.python_version()}; {', '.join(versions)}"
+    )
 
 
 def show(section: Section) -> str:
@@ -77,17 +79,25 @@ def show(section: Section) -> str:
 def save(sections: Sequence[Section], path: Path, took: float) -> None:
     """Write docs/benchmarks.md."""
     lines = [
-        "# Benchmarks", "",
+        "# Benchmarks",
+        "",
         "Made by `python -m benchmarks` in one run. Each number is the median of 3 to 5 "
         "repetitions (one for what takes long) in a process of its own, after a warm-up, in "
         f"{'wall-clock' if os.environ.get('BENCHMARK_CLOCK') == 'wall' else 'processor'} time; "
-        "all tools run single-threaded. Ratios above 1 mean that this project is faster.", "",
-        f"- Date: {datetime.now(UTC):%Y-%m-%d}", f"- Machine: {machine()}",
-        f"- The whole run took {took / 60:.0f} minutes.", "",
+        "all tools run single-threaded. Ratios above 1 mean that this project is faster.",
+        "",
+        f"- Date: {datetime.now(UTC):%Y-%m-%d}",
+        f"- Machine: {machine()}",
+        f"- The whole run took {took / 60:.0f} minutes.",
+        "",
     ]
     for section in sections:
-        lines += [f"## {section.title}", "", "| " + " | ".join(section.header) + " |",
-                  "|" + " --- |" + " ---: |" * (len(section.header) - 1)]
+        lines += [
+            f"## {section.title}",
+            "",
+            "| " + " | ".join(section.header) + " |",
+            "|" + " --- |" + " ---: |" * (len(section.header) - 1),
+        ]
         lines += ["| " + " | ".join(row) + " |" for row in section.rows]
         lines += ["", *([section.remark, ""] if section.remark else [])]
     path.write_text("\n".join(lines), encoding="utf-8")

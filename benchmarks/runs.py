@@ -36,26 +36,41 @@ class Run:
 
 
 def _run(tool: str, command: list[str], limit: float) -> Run:
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1",
-                   "OPENBLAS_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(_ROOT),
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False,
-                              env=environment, cwd=_ROOT)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+            env=environment,
+            cwd=_ROOT,
+        )
     except subprocess.TimeoutExpired:
         return Run(tool, failure=f"over {limit:.0f} s")
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
         return Run(tool, failure=f"failed: {lines[-1][:80]}")
     data: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return Run(tool, {name: median(times) for name, times in data["stages"].items()},
-               data["value"], data["states"], data.get("memory", 0.0))
+    return Run(
+        tool,
+        {name: median(times) for name, times in data["stages"].items()},
+        data["value"],
+        data["states"],
+        data.get("memory", 0.0),
+    )
 
 
 @cache
 def run_worker(task: str, *arguments: object, repeat: int = 5, limit: float = 900) -> Run:
     """Run one task of `worker` and return its medians; the same task is run only once."""
-    command = [sys.executable, "-m", "benchmarks.worker", task, str(repeat),
-               *map(str, arguments)]
+    command = [sys.executable, "-m", "benchmarks.worker", task, str(repeat), *map(str, arguments)]
     return _run(task, command, limit)
 
 
@@ -65,8 +80,13 @@ def foreign_python(folder: Path) -> Path | str:
     try:
         venv.create(place, with_pip=True)
         python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-        done = subprocess.run([str(python), "-m", "pip", "install", "-q", "PyDTMC", "quantecon"],
-                              capture_output=True, text=True, check=False, timeout=600)
+        done = subprocess.run(
+            [str(python), "-m", "pip", "install", "-q", "PyDTMC", "quantecon"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
     except (OSError, subprocess.SubprocessError) as error:
         return f"no environment for PyDTMC and QuantEcon: {type(error).__name__}"
     if done.returncode != 0:

@@ -47,8 +47,24 @@ def exact(folder: Path, quick: bool) -> Sections:
         storm = run_worker("storm-exact", path, "target", "time", repeat=repeat)
         rows.append(_stages(name, ours, storm, check=True))
     yield Section(
-        title, ["chain", "states", "read + build", "Storm", "ratio", "solve", "Storm", "ratio",
-                "sum", "Storm", "ratio", "MB", "Storm MB", "same value"], rows,
+        title,
+        [
+            "chain",
+            "states",
+            "read + build",
+            "Storm",
+            "ratio",
+            "solve",
+            "Storm",
+            "ratio",
+            "sum",
+            "Storm",
+            "ratio",
+            "MB",
+            "Storm MB",
+            "same value",
+        ],
+        rows,
         "Storm reads and builds in one call, so those two are one column; building from the "
         "model itself is the next table. MB is the peak of the whole process, for this project "
         "with the compiler loaded (some 150 MB). Compilation is not counted: the first use on a "
@@ -56,7 +72,8 @@ def exact(folder: Path, quick: bool) -> Sections:
         "of the solve comes from merging equal futures first (779,894 states become 822 at "
         "n = 11); Storm was run as it comes, without its bisimulation. Only the label of the "
         "target is in the files: with a label on most states Storm reads about five times "
-        "longer.")
+        "longer.",
+    )
 
 
 def _stages(name: str, ours: Run, storm: Run, *, check: bool) -> list[str]:
@@ -65,10 +82,18 @@ def _stages(name: str, ours: Run, storm: Run, *, check: bool) -> list[str]:
         return [name, f"{max(ours.states, storm.states):,}", *[""] * 6, *cell, "", "", "", ""]
     row = [name, f"{ours.states:,}"]
     for stage in ("load", "solve"):
-        row += [seconds(ours.stages[stage]), seconds(storm.stages[stage]),
-                ratio(storm.stages[stage], ours.stages[stage])]
-    row += [seconds(ours.total), seconds(storm.total), ratio(storm.total, ours.total),
-            f"{ours.memory:.0f}", f"{storm.memory:.0f}"]
+        row += [
+            seconds(ours.stages[stage]),
+            seconds(storm.stages[stage]),
+            ratio(storm.stages[stage], ours.stages[stage]),
+        ]
+    row += [
+        seconds(ours.total),
+        seconds(storm.total),
+        ratio(storm.total, ours.total),
+        f"{ours.memory:.0f}",
+        f"{storm.memory:.0f}",
+    ]
     return [*row, ("yes" if ours.value == storm.value else "NO") if check else ""]
 
 
@@ -84,24 +109,49 @@ def enumeration(folder: Path, quick: bool) -> Sections:
         words, repeat = ("merged" if merge else "unmerged"), _repeat(name, quick)
         ours = run_worker("enumerate", n, words, "exact", repeat=repeat)
         storm = run_worker("storm-build", n, words, "exact", repeat=repeat)
-        file = run_worker("storm-exact", chains.write(name, folder), "target", "time",
-                          repeat=repeat)
+        file = run_worker(
+            "storm-exact", chains.write(name, folder), "target", "time", repeat=repeat
+        )
         built = storm.stages["read"] + storm.stages["build"]
-        rows.append([
-            name, f"{ours.states:,}", seconds(ours.stages["build"]), seconds(built),
-            ratio(built, ours.stages["build"]), seconds(ours.stages["solve"]),
-            seconds(storm.stages["solve"]),
-            ratio(storm.stages["solve"], ours.stages["solve"]), seconds(ours.total),
-            seconds(file.total), ratio(file.total, ours.total),
-            "yes" if ours.value == storm.value else "NO"])
+        rows.append(
+            [
+                name,
+                f"{ours.states:,}",
+                seconds(ours.stages["build"]),
+                seconds(built),
+                ratio(built, ours.stages["build"]),
+                seconds(ours.stages["solve"]),
+                seconds(storm.stages["solve"]),
+                ratio(storm.stages["solve"], ours.stages["solve"]),
+                seconds(ours.total),
+                seconds(file.total),
+                ratio(file.total, ours.total),
+                "yes" if ours.value == storm.value else "NO",
+            ]
+        )
     yield Section(
-        title, ["chain", "states", "enumerate", "Storm", "ratio", "solve", "Storm", "ratio",
-                "enumerate + solve", "Storm: load DRN + solve", "ratio", "same value"], rows,
+        title,
+        [
+            "chain",
+            "states",
+            "enumerate",
+            "Storm",
+            "ratio",
+            "solve",
+            "Storm",
+            "ratio",
+            "enumerate + solve",
+            "Storm: load DRN + solve",
+            "ratio",
+            "same value",
+        ],
+        rows,
         "Enumerating includes deriving the patterns from the update rule (some 0.15 s at any n), "
         "which the PRISM-language text already contains. The last ratio is the one demanded for "
         "n = 11: deriving, enumerating and solving, against Storm loading and solving the "
         "finished chain. Here the compiler is loaded only where a chain is large enough to ask "
-        "for it, so the small chains are solved without merging.")
+        "for it, so the small chains are solved without merging.",
+    )
 
 
 def floats(folder: Path, quick: bool) -> Sections:
@@ -120,14 +170,35 @@ def floats(folder: Path, quick: bool) -> Sections:
         for tool in tools:
             limit = 300 if tool == "spsolve" else 900
             peer = run_worker(tool, path, "target", "time", repeat=repeat, limit=limit)
-            row += [peer.failure, "", ""] if peer.failure else [
-                seconds(peer.stages["solve"]), ratio(peer.stages["solve"], ours.stages["solve"]),
-                f"{relative_error(peer, truth):.1e}"]
+            row += (
+                [peer.failure, "", ""]
+                if peer.failure
+                else [
+                    seconds(peer.stages["solve"]),
+                    ratio(peer.stages["solve"], ours.stages["solve"]),
+                    f"{relative_error(peer, truth):.1e}",
+                ]
+            )
         rows.append(row)
-    yield Section(title, [
-        "chain", "ours", "error", "Storm default", "ratio", "error", "Storm topological", "ratio",
-        "error", "scipy spsolve", "ratio", "error"], rows,
-        "Storm's default is the environment that stormpy chooses for doubles (sound methods).")
+    yield Section(
+        title,
+        [
+            "chain",
+            "ours",
+            "error",
+            "Storm default",
+            "ratio",
+            "error",
+            "Storm topological",
+            "ratio",
+            "error",
+            "scipy spsolve",
+            "ratio",
+            "error",
+        ],
+        rows,
+        "Storm's default is the environment that stormpy chooses for doubles (sound methods).",
+    )
 
 
 def others(folder: Path, quick: bool) -> Sections:
@@ -140,18 +211,33 @@ def others(folder: Path, quick: bool) -> Sections:
     examples = chains.peer_examples(folder)
     for name, (path, label) in list(examples.items())[: 1 if quick else None]:
         cases.append((name, path, label, "chance", "exact", 5))
-    wanted = [("random 100", "exact", 3), ("symmetric 100", "exact", 3)] if quick else [
-        ("random 300", "exact", 3), ("random 1000", "exact", 1), ("symmetric 10000", "exact", 1),
-        ("stiff 1000", "exact", 3), ("random 1000", "float", 3), ("random 10000", "float", 1),
-        ("symmetric 100000", "float", 1), ("symmetric 1000000", "float", 1),
-    ]
+    wanted = (
+        [("random 100", "exact", 3), ("symmetric 100", "exact", 3)]
+        if quick
+        else [
+            ("random 300", "exact", 3),
+            ("random 1000", "exact", 1),
+            ("symmetric 10000", "exact", 1),
+            ("stiff 1000", "exact", 3),
+            ("random 1000", "float", 3),
+            ("random 10000", "float", 1),
+            ("symmetric 100000", "float", 1),
+            ("symmetric 1000000", "float", 1),
+        ]
+    )
     for name, kind, repeat in wanted:
         cases.append((name, chains.write(name, folder), "target", "time", kind, repeat))
     rows = []
     for name, path, label, quantity, kind, repeat in cases:
         ours = run_worker(f"ours-{kind}", path, label, quantity, repeat=repeat, limit=_PATIENCE)
-        storm = run_worker("storm-exact" if kind == "exact" else "storm-double", path, label,
-                           quantity, repeat=1 if kind == "float" else repeat, limit=_PATIENCE)
+        storm = run_worker(
+            "storm-exact" if kind == "exact" else "storm-double",
+            path,
+            label,
+            quantity,
+            repeat=1 if kind == "float" else repeat,
+            limit=_PATIENCE,
+        )
         if kind == "exact":
             agree = "yes" if ours.value == storm.value else "NO"
         elif storm.failure or ours.failure:
@@ -161,14 +247,31 @@ def others(folder: Path, quick: bool) -> Sections:
         row = _stages(f"{name} ({kind})", ours, storm, check=False)
         rows.append([*row[:-1], agree if not (ours.failure or storm.failure) else ""])
     yield Section(
-        title, ["chain", "states", "read + build", "Storm", "ratio", "solve", "Storm", "ratio",
-                "sum", "Storm", "ratio", "MB", "Storm MB", "agree"], rows,
+        title,
+        [
+            "chain",
+            "states",
+            "read + build",
+            "Storm",
+            "ratio",
+            "solve",
+            "Storm",
+            "ratio",
+            "sum",
+            "Storm",
+            "ratio",
+            "MB",
+            "Storm MB",
+            "agree",
+        ],
+        rows,
         "brp, leader, nand and crowds are examples inside the stormpy wheel (probability of "
         "reaching a label); random chains are one component with random chords; symmetric walks "
         "are birth-death chains. A ratio below 1 says that Storm is faster, as it is on small "
         "files and, by far, in floats on random graphs. The float rows compare with Storm's "
         "default engine, whose answers are the less accurate ones; large chains are measured "
-        "once.")
+        "once.",
+    )
 
 
 def stiff(folder: Path, quick: bool) -> Sections:
@@ -184,14 +287,23 @@ def stiff(folder: Path, quick: bool) -> Sections:
         row = [f"N = {top}"]
         for tool in tools:
             run = run_worker(tool, path, "target", "time", repeat=1, limit=30)
-            row.append(run.failure or f"{relative_error(run, truth):.0e} "
-                                      f"({seconds(run.stages['solve'])})")
+            row.append(
+                run.failure or f"{relative_error(run, truth):.0e} ({seconds(run.stages['solve'])})"
+            )
         rows.append(row)
-    names = {"ours-float": "ours", "spsolve": "scipy spsolve", "storm-plain": "Storm gmm++",
-             "storm-topological": "Storm topological"}
-    yield Section(title, ["walk", *(names[tool] for tool in tools)], rows,
-                  "One repetition. Storm's default engine was not run on this walk. An error of 1 "
-                  "means that the answer is 0 or smaller by orders of magnitude.")
+    names = {
+        "ours-float": "ours",
+        "spsolve": "scipy spsolve",
+        "storm-plain": "Storm gmm++",
+        "storm-topological": "Storm topological",
+    }
+    yield Section(
+        title,
+        ["walk", *(names[tool] for tool in tools)],
+        rows,
+        "One repetition. Storm's default engine was not run on this walk. An error of 1 "
+        "means that the answer is 0 or smaller by orders of magnitude.",
+    )
 
 
 def peers(folder: Path, quick: bool) -> Sections:
@@ -204,8 +316,16 @@ def peers(folder: Path, quick: bool) -> Sections:
     path = chains.write("n = 9, merged", folder)
     truth = run_worker("ours-exact", path, "target", "time", repeat=1).value
     ours = run_worker("ours-float", path, "target", "time", repeat=3)
-    rows.append(["n = 9, merged", "ours", f"{ours.states:,}", seconds(ours.total), "1x",
-                 f"{relative_error(ours, truth):.0e}"])
+    rows.append(
+        [
+            "n = 9, merged",
+            "ours",
+            f"{ours.states:,}",
+            seconds(ours.total),
+            "1x",
+            f"{relative_error(ours, truth):.0e}",
+        ]
+    )
     if isinstance(python, str):
         rows.append(["n = 9, merged", "PyDTMC, QuantEcon", "", python, "", ""])
     else:
@@ -214,24 +334,40 @@ def peers(folder: Path, quick: bool) -> Sections:
         write_matrix_market(chains.stiff_walk(5), tiny)
         for tool in ("PyDTMC", "QuantEcon"):
             run = run_foreign(python, tool, single, tiny)
-            rows.append(["n = 9, merged", tool, f"{run.states:,}",
-                         run.failure or seconds(run.total),
-                         "" if run.failure else ratio(run.total, ours.total),
-                         "" if run.failure else f"{relative_error(run, truth):.0e}"])
+            rows.append(
+                [
+                    "n = 9, merged",
+                    tool,
+                    f"{run.states:,}",
+                    run.failure or seconds(run.total),
+                    "" if run.failure else ratio(run.total, ours.total),
+                    "" if run.failure else f"{relative_error(run, truth):.0e}",
+                ]
+            )
     part = chains.write("right part", folder)
     ours = run_worker("ours-exact", part, "target", "time", repeat=3)
     sympy = run_worker("sympy", part, "target", "time", repeat=3, limit=60)
-    rows.append(["right part, exact", "ours", f"{ours.states:,}", seconds(ours.stages["solve"]),
-                 "1x", "0"])
-    rows.append(["right part, exact", "sympy lu_solve", f"{sympy.states:,}",
-                 sympy.failure or seconds(sympy.total),
-                 "" if sympy.failure else ratio(sympy.total, ours.stages["solve"]),
-                 "0" if sympy.value == ours.value else "DIFFERENT"])
-    yield Section("PyDTMC, QuantEcon and sympy",
-                  ["chain", "tool", "states", "build + solve", "ratio", "error"], rows,
-                  "PyDTMC and QuantEcon run in an environment of their own on a dense matrix "
-                  "(their states differ: all target states are one). QuantEcon has no hitting "
-                  "times; its stationary distribution of the restarted chain gives them.")
+    rows.append(
+        ["right part, exact", "ours", f"{ours.states:,}", seconds(ours.stages["solve"]), "1x", "0"]
+    )
+    rows.append(
+        [
+            "right part, exact",
+            "sympy lu_solve",
+            f"{sympy.states:,}",
+            sympy.failure or seconds(sympy.total),
+            "" if sympy.failure else ratio(sympy.total, ours.stages["solve"]),
+            "0" if sympy.value == ours.value else "DIFFERENT",
+        ]
+    )
+    yield Section(
+        "PyDTMC, QuantEcon and sympy",
+        ["chain", "tool", "states", "build + solve", "ratio", "error"],
+        rows,
+        "PyDTMC and QuantEcon run in an environment of their own on a dense matrix "
+        "(their states differ: all target states are one). QuantEcon has no hitting "
+        "times; its stationary distribution of the restarted chain gives them.",
+    )
 
 
 def _one_target(chain: chains.MarkovChain) -> chains.MarkovChain:
@@ -257,20 +393,35 @@ def large(folder: Path, quick: bool) -> Sections:
     """Return n = 12 in floats, crossing counts, growth exponents."""
     n = 10 if quick else 12
     run = run_worker("enumerate", n, "unmerged", "float", repeat=1)
-    rows = [[f"n = {n}, unmerged, floats", f"{run.states:,}", seconds(run.stages["build"]),
-             seconds(run.stages["solve"]), f"{run.memory / _GIBIBYTE:.2f} GiB"]]
+    rows = [
+        [
+            f"n = {n}, unmerged, floats",
+            f"{run.states:,}",
+            seconds(run.stages["build"]),
+            seconds(run.stages["solve"]),
+            f"{run.memory / _GIBIBYTE:.2f} GiB",
+        ]
+    ]
     for size in [10, 11] if quick else [11, 100, 1000, 10_000]:
         for kind in ("float", "exact"):
             crossing = run_worker("crossing", size, 2, kind, repeat=1 if quick else 3)
-            rows.append([f"n = {size}, crossing counts, {kind}", f"{crossing.states:,}", "",
-                         crossing.failure or seconds(crossing.stages["solve"]),
-                         f"{crossing.memory / _GIBIBYTE:.2f} GiB"])
+            rows.append(
+                [
+                    f"n = {size}, crossing counts, {kind}",
+                    f"{crossing.states:,}",
+                    "",
+                    crossing.failure or seconds(crossing.stages["solve"]),
+                    f"{crossing.memory / _GIBIBYTE:.2f} GiB",
+                ]
+            )
     yield Section(
         "Large instances (l = 2): the joint chain in floats, and crossing counts",
-        ["instance", "states", "enumerate", "solve", "peak memory"], rows,
+        ["instance", "states", "enumerate", "solve", "peak memory"],
+        rows,
         "Crossing counts give the same rational number as the joint chain without enumerating "
         "it; deriving the patterns takes some 0.15 s of their time at any n. The largest joint "
-        "chain that Storm's exact engine was given here is n = 11.")
+        "chain that Storm's exact engine was given here is n = 11.",
+    )
     yield from _growth(folder, run, quick)
 
 
@@ -282,34 +433,58 @@ def _growth(folder: Path, twelve: Run, quick: bool) -> Sections:
         yield Section("Growth", ["failed"], [[run.failure] for run in runs if run.failure])
         return
     constant = runs[0].total
-    pairs = [(math.log(size), math.log(run.total - constant))
-             for size, run in zip(sizes[1:], runs[1:], strict=True) if run.total > 1.3 * constant]
+    pairs = [
+        (math.log(size), math.log(run.total - constant))
+        for size, run in zip(sizes[1:], runs[1:], strict=True)
+        if run.total > 1.3 * constant
+    ]
     rows = [[f"n = {size:,}", seconds(run.total)] for size, run in zip(sizes, runs, strict=True)]
     if len(pairs) >= 2:
         (x0, y0), (x1, y1) = pairs[0], pairs[-1]
         rows.append(["fitted exponent beyond the constant part", f"n^{(y1 - y0) / (x1 - x0):.2f}"])
     elif pairs:
-        rows.append(["time per position at the largest n",
-                     seconds((runs[-1].total - constant) / sizes[-1])])
-    yield Section("Crossing counts in floats: time over n (l = 2)", ["n", "time"], rows,
-                  "The constant part, about the time at n = 1000, is the derivation of patterns; "
-                  "what is beyond it is fitted where it is noticeable.")
+        rows.append(
+            ["time per position at the largest n", seconds((runs[-1].total - constant) / sizes[-1])]
+        )
+    yield Section(
+        "Crossing counts in floats: time over n (l = 2)",
+        ["n", "time"],
+        rows,
+        "The constant part, about the time at n = 1000, is the derivation of patterns; "
+        "what is beyond it is fitted where it is noticeable.",
+    )
     if _storm_absent():
         return
     name = list(chains.OWN)[0 if quick else -1]
     n, merge = chains.OWN[name]
     storm = run_worker("storm-exact", chains.write(name, folder), "target", "time", repeat=1)
     ours = run_worker("crossing", n, 2, "exact", repeat=1 if quick else 3)
-    rows = [[name, f"{storm.states:,}", seconds(storm.total), seconds(ours.total),
-             ratio(storm.total, ours.total)]]
+    rows = [
+        [
+            name,
+            f"{storm.states:,}",
+            seconds(storm.total),
+            seconds(ours.total),
+            ratio(storm.total, ours.total),
+        ]
+    ]
     if not quick:
         smaller = run_worker("enumerate", n, "merged" if merge else "unmerged", "exact", repeat=1)
-        rows.append([f"states per further site: x {twelve.states / smaller.states:.2f}",
-                     f"{twelve.states:,}", "", "", ""])
+        rows.append(
+            [
+                f"states per further site: x {twelve.states / smaller.states:.2f}",
+                f"{twelve.states:,}",
+                "",
+                "",
+                "",
+            ]
+        )
     yield Section(
         "Crossing counts against Storm's exact engine",
         ["chain", "states", "Storm: load + solve", "crossing counts, with variances", "ratio"],
-        rows, "Both give the same E[T]; crossing counts also give the phases and all variances.")
+        rows,
+        "Both give the same E[T]; crossing counts also give the phases and all variances.",
+    )
 
 
 def simulation(folder: Path, quick: bool) -> Sections:
@@ -321,13 +496,23 @@ def simulation(folder: Path, quick: bool) -> Sections:
         if event.failure or step.failure:
             rows.append([f"n = {n}", event.failure or "", step.failure or "", ""])
             continue
-        rows.append([f"n = {n}", seconds(event.total), seconds(step.total),
-                     ratio(step.total, event.total)])
-    yield Section("Simulation (l = 2): event kernel against step kernel, per run on one core",
-                  ["instance", "event kernel", "step kernel", "ratio"], rows)
+        rows.append(
+            [f"n = {n}", seconds(event.total), seconds(step.total), ratio(step.total, event.total)]
+        )
+    yield Section(
+        "Simulation (l = 2): event kernel against step kernel, per run on one core",
+        ["instance", "event kernel", "step kernel", "ratio"],
+        rows,
+    )
 
 
 SECTIONS: dict[str, Callable[[Path, bool], Sections]] = {
-    "exact": exact, "enumeration": enumeration, "floats": floats, "others": others,
-    "stiff": stiff, "peers": peers, "large": large, "simulation": simulation,
+    "exact": exact,
+    "enumeration": enumeration,
+    "floats": floats,
+    "others": others,
+    "stiff": stiff,
+    "peers": peers,
+    "large": large,
+    "simulation": simulation,
 }

@@ -38,23 +38,35 @@ def speed() -> None:
     begun = time.perf_counter()
     simulate(instance, runs=2, seed=SEED)
     print(f"loading the kernels: {time.perf_counter() - begun:.2f} s; {available_cores()} cores\n")
-    event = min((simulate(instance, runs=2000, seed=SEED) for _ in range(3)),
-                key=lambda s: s.seconds)
-    one = min((simulate(instance, runs=100, seed=SEED, threads=1) for _ in range(5)),
-              key=lambda s: s.seconds)
-    step = min((simulate(instance, runs=4, seed=SEED, kernel="step", threads=1) for _ in range(2)),
-               key=lambda s: s.seconds)
+    event = min(
+        (simulate(instance, runs=2000, seed=SEED) for _ in range(3)), key=lambda s: s.seconds
+    )
+    one = min(
+        (simulate(instance, runs=100, seed=SEED, threads=1) for _ in range(5)),
+        key=lambda s: s.seconds,
+    )
+    step = min(
+        (simulate(instance, runs=4, seed=SEED, kernel="step", threads=1) for _ in range(2)),
+        key=lambda s: s.seconds,
+    )
     per_run = one.seconds / one.runs
     per_step = step.seconds / int(step.steps.sum())
-    print(table(
-        ["n = 10,000, l = 2", "measured"],
-        [["2,000 runs, all cores (best of 3)", f"{event.seconds:.2f} s"],
-         ["event kernel, one core, per run", f"{1e3 * per_run:.2f} ms"],
-         ["step kernel, one core, per step", f"{1e9 * per_step:.1f} ns"],
-         [f"step kernel, one core, per run of E[T] = {mean:,.0f} steps",
-          f"{1e3 * per_step * mean:,.0f} ms"],
-         ["event kernel is faster by", f"{per_step * mean / per_run:,.0f} times"],
-         ["choices decided exactly", f"{int(event.decisions.sum()):,}"]]))
+    print(
+        table(
+            ["n = 10,000, l = 2", "measured"],
+            [
+                ["2,000 runs, all cores (best of 3)", f"{event.seconds:.2f} s"],
+                ["event kernel, one core, per run", f"{1e3 * per_run:.2f} ms"],
+                ["step kernel, one core, per step", f"{1e9 * per_step:.1f} ns"],
+                [
+                    f"step kernel, one core, per run of E[T] = {mean:,.0f} steps",
+                    f"{1e3 * per_step * mean:,.0f} ms",
+                ],
+                ["event kernel is faster by", f"{per_step * mean / per_run:,.0f} times"],
+                ["choices decided exactly", f"{int(event.decisions.sum()):,}"],
+            ],
+        )
+    )
 
 
 def arithmetic(largest: int, runs: int) -> None:
@@ -62,15 +74,29 @@ def arithmetic(largest: int, runs: int) -> None:
     rows = []
     for n in [n for n in (100, 200, 500, 1000, 2000, 4000, 7000, 10_000) if n <= largest]:
         mean = expected(n, 2)
-        true, plain = (simulate(law(n, 2), runs=runs, seed=SEED, arithmetic=kind)
-                       for kind in ("exact", "float64"))
+        true, plain = (
+            simulate(law(n, 2), runs=runs, seed=SEED, arithmetic=kind)
+            for kind in ("exact", "float64")
+        )
         error = float(true.times.std(ddof=1)) / math.sqrt(runs)
-        rows.append([f"{n:,}", f"{mean:,.0f}", with_error(true),
-                     f"{(true.times.mean() - mean) / error:.2f}",
-                     with_error(plain), f"{plain.times.mean() / mean:.3f}"])
+        rows.append(
+            [
+                f"{n:,}",
+                f"{mean:,.0f}",
+                with_error(true),
+                f"{(true.times.mean() - mean) / error:.2f}",
+                with_error(plain),
+                f"{plain.times.mean() / mean:.3f}",
+            ]
+        )
     print(f"\nE[T] for l = 2, {runs:,} runs each (standard errors in brackets)")
-    print(table(["n", "exact E[T]", "true arithmetic", "z", "float64 arithmetic", "float64/exact"],
-                rows, right=range(6)))
+    print(
+        table(
+            ["n", "exact E[T]", "true arithmetic", "z", "float64 arithmetic", "float64/exact"],
+            rows,
+            right=range(6),
+        )
+    )
 
 
 def with_error(samples: Samples) -> str:
@@ -80,8 +106,9 @@ def with_error(samples: Samples) -> str:
 
 def section6(step: int) -> None:
     """Play the paper's section 6 and compare with the exact values."""
-    plan = Plan.of({"n": f"50:10000:{step}", "ell": [2, "cbrt", "sqrt", "half"], "runs": 2000,
-                    "seed": SEED})
+    plan = Plan.of(
+        {"n": f"50:10000:{step}", "ell": [2, "cbrt", "sqrt", "half"], "runs": 2000, "seed": SEED}
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "section6.sqlite"
         begun = time.perf_counter()
@@ -95,10 +122,19 @@ def section6(step: int) -> None:
             z = (total.value - expected(cell.n, cell.ell)) / total.error
             worst = max(worst, abs(z))
             if cell.n % 2500 == 0:
-                rows.append([f"{cell.n:,}", f"{cell.ell:,}", f"{total.value:,.0f}",
-                             f"{expected(cell.n, cell.ell):,.0f}", f"{z:.2f}"])
-    print(f"\nsection 6: {len(plan.cells)} cells, {plan.runs:,} runs in {seconds:,.0f} s "
-          f"({seconds / 60:.1f} min), {size / 1e6:.0f} MB; largest |z| against E[T]: {worst:.2f}")
+                rows.append(
+                    [
+                        f"{cell.n:,}",
+                        f"{cell.ell:,}",
+                        f"{total.value:,.0f}",
+                        f"{expected(cell.n, cell.ell):,.0f}",
+                        f"{z:.2f}",
+                    ]
+                )
+    print(
+        f"\nsection 6: {len(plan.cells)} cells, {plan.runs:,} runs in {seconds:,.0f} s "
+        f"({seconds / 60:.1f} min), {size / 1e6:.0f} MB; largest |z| against E[T]: {worst:.2f}"
+    )
     print(table(["n", "l", "mean", "exact", "z"], rows, right=range(5)))
 
 

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,12 @@ def _ours(path: str, label: str, repeat: int, field: str, quantity: str) -> Resu
         target = chain.labelled(label)
         start = int(chain.start[0])
         if quantity == "time":
-            times = _clock(stages, "solve", lambda: hitting_times(chain, target, field=field))  # noqa: B023
+            times = _clock(stages, "solve", partial(hitting_times, chain, target, field=field))
             value = times[start]
         else:
-            chances = _clock(stages, "solve", lambda: reach_probabilities(
-                chain, target, field=field))  # noqa: B023
+            chances = _clock(
+                stages, "solve", partial(reach_probabilities, chain, target, field=field)
+            )
             value = chances[start]
         states = chain.size
     return {"stages": stages, "value": str(value), "states": states}
@@ -79,20 +81,26 @@ def _storm(path: str, label: str, repeat: int, field: str, quantity: str) -> Res
     import stormpy
 
     stages: dict[str, list[float]] = {}
-    formula = stormpy.parse_properties(
-        f'{"T" if quantity == "time" else "P"}=? [F "{label}"]')[0]
+    formula = stormpy.parse_properties(f'{"T" if quantity == "time" else "P"}=? [F "{label}"]')[0]
     environment = None
     if field in ("topological", "plain"):
         environment = stormpy.environments.Environment()
         if field == "topological":
             environment.solver().set_linear_equation_solver_type(
-                stormpy.environments.EquationSolverType.TOPOLOGICAL)
-    load = (stormpy.build_model_from_drn[stormpy.Rational] if field == "exact"
-            else stormpy.build_model_from_drn[float])
+                stormpy.environments.EquationSolverType.TOPOLOGICAL
+            )
+    load = (
+        stormpy.build_model_from_drn[stormpy.Rational]
+        if field == "exact"
+        else stormpy.build_model_from_drn[float]
+    )
     for _ in range(repeat):
         model = _clock(stages, "load", lambda: load(path))
-        result = _clock(stages, "solve", lambda: stormpy.model_checking(
-            model, formula, environment=environment))  # noqa: B023
+        result = _clock(
+            stages,
+            "solve",
+            partial(stormpy.model_checking, model, formula, environment=environment),
+        )
         value = result.get_value(model.initial_states[0])
     return {"stages": stages, "value": str(value), "states": model.nr_states}
 
@@ -148,12 +156,14 @@ def _enumerate(n: int, merge: bool, repeat: int, solve: str) -> Result:
 
     stages: dict[str, list[float]] = {}
     for _ in range(repeat):
-        chain = _clock(stages, "build", lambda: enumerate_joint(
-            jump_law(n), merge=merge, field="float")).chain
+        chain = _clock(
+            stages, "build", lambda: enumerate_joint(jump_law(n), merge=merge, field="float")
+        ).chain
         value = None
         if solve:
-            times = _clock(stages, "solve", lambda: hitting_times(
-                chain, chain.positions == n, field=solve))  # noqa: B023
+            times = _clock(
+                stages, "solve", partial(hitting_times, chain, chain.positions == n, field=solve)
+            )
             value = times[int(chain.start[0])]
     return {"stages": stages, "value": str(value), "states": chain.size}
 
@@ -170,8 +180,9 @@ def _storm_build(n: int, merge: bool, repeat: int, solve: str) -> Result:
         write_prism_language(jump_law(n), path, merge=merge)
         for _ in range(repeat):
             program = _clock(stages, "read", lambda: stormpy.parse_prism_program(str(path)))
-            build = stormpy.build_model[stormpy.Rational] if solve == "exact" else (
-                stormpy.build_model)
+            build = (
+                stormpy.build_model[stormpy.Rational] if solve == "exact" else (stormpy.build_model)
+            )
             model = _clock(stages, "build", lambda: build(program))  # noqa: B023
             formula = stormpy.parse_properties('T=? [F "target"]', program)[0]
             value = None
@@ -187,8 +198,11 @@ def _crossing(n: int, ell: int, repeat: int, field: str) -> Result:
     stages: dict[str, list[float]] = {}
     algorithm = Algorithm.lrsao(Parameters.paper(n))
     for _ in range(repeat):
-        result = _clock(stages, "solve", lambda: runtime(
-            Landscape.jump(n, ell), algorithm, method="crossing", field=field))  # type: ignore[arg-type]
+        result = _clock(
+            stages,
+            "solve",
+            lambda: runtime(Landscape.jump(n, ell), algorithm, method="crossing", field=field),
+        )  # type: ignore[arg-type]
     value = result.total.decimal
     return {"stages": stages, "value": value, "states": result.states}
 
@@ -201,8 +215,9 @@ def _simulate(n: int, ell: int, repeat: int, kernel: str, runs: int) -> Result:
     simulate(law, runs=1, seed=1, kernel=kernel, threads=1)  # type: ignore[arg-type]
     stages: dict[str, list[float]] = {}
     for k in range(repeat):
-        samples = _clock(stages, "run", lambda: simulate(
-            law, runs=runs, seed=2 + k, kernel=kernel, threads=1))  # type: ignore[arg-type]  # noqa: B023
+        samples = _clock(
+            stages, "run", partial(simulate, law, runs=runs, seed=2 + k, kernel=kernel, threads=1)
+        )
     stages["run"] = [value / runs for value in stages["run"]]
     return {"stages": stages, "value": str(float(samples.times.mean())), "states": runs}
 
@@ -216,8 +231,20 @@ def _file_task(name: str, path: str, label: str, repeat: int, quantity: str) -> 
     return _spsolve(path, label, repeat) if tool == "spsolve" else _sympy(path, label, repeat)
 
 
-TASKS = ("ours-exact", "ours-float", "storm-exact", "storm-double", "storm-topological",
-         "storm-plain", "spsolve", "sympy", "enumerate", "storm-build", "crossing", "simulate")
+TASKS = (
+    "ours-exact",
+    "ours-float",
+    "storm-exact",
+    "storm-double",
+    "storm-topological",
+    "storm-plain",
+    "spsolve",
+    "sympy",
+    "enumerate",
+    "storm-build",
+    "crossing",
+    "simulate",
+)
 
 
 def main(arguments: list[str]) -> Result:

@@ -18,8 +18,10 @@ means = [Fraction(phase.rational) for phase in result.phases]
 variances = [Fraction(variance.rational) for variance in result.phase_variances]
 for name, mean, variance in zip(landscape.phases, means, variances, strict=True):
     print(f"{name:5}  E = {mean!s:>22} = {float(mean):8.5f}, sd = {sqrt(variance):8.5f}")
-print(f"total  E = {result.total.rational:>22} = {float(result.total):8.5f}, "
-      f"sd = {sqrt(result.variance):8.5f}")
+print(
+    f"total  E = {result.total.rational:>22} = {float(result.total):8.5f}, "
+    f"sd = {sqrt(result.variance):8.5f}"
+)
 assert sum(means) == Fraction(result.total.rational)
 
 # %% Phase 1 by hand, formula (A): the coupon collector's n(1/n + 1/(n-1) + .. + 1/(n-l)), plus

@@ -30,8 +30,10 @@ assert apart < band
 # %% The same for several (n, l) at three points of (H): choices against the algorithm on bit
 # strings, means, variances and laws, with one error level for all tests together.
 agreement = cross_validate([(9, 2), (11, 3)], runs=10_000, seed=1, level=0.001)
-print(f"{agreement.tests} tests at the level {agreement.level}: "
-      f"{'all agree' if agreement.agrees else 'DISAGREE'}")
+print(
+    f"{agreement.tests} tests at the level {agreement.level}: "
+    f"{'all agree' if agreement.agrees else 'DISAGREE'}"
+)
 assert agreement.agrees
 
 # %% Plain float64 is another algorithm: an entry that is only ever rejected shrinks fivefold

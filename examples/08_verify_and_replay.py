@@ -27,8 +27,10 @@ print("f =", again.objectives["f"])
 # %% The run in exact arithmetic: f is learnt in the first step and never lost.
 _, records = replay(again)
 for r in records:
-    print(f"t = {r.time}: position {r.position}, {r.sign} "
-          f"{'accepted' if r.accepted else 'rejected'}, Q[f] from {r.old} to {r.new}")
+    print(
+        f"t = {r.time}: position {r.position}, {r.sign} "
+        f"{'accepted' if r.accepted else 'rejected'}, Q[f] from {r.old} to {r.new}"
+    )
 
 # %% By hand: a rejected move multiplies the entry by 1 - alpha(1 - gamma) = 1 - 1/2 * 9/10.
 factor = 1 - Fraction(1, 2) * Fraction(9, 10)

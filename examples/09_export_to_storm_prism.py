@@ -23,14 +23,13 @@ with TemporaryDirectory() as folder:
     write_chain(left, path, format="drn", rewards=step_rewards(left))
     drn = path.read_text()
     back = read_chain(path).chain
-print("\n".join(drn[drn.index("@model"):].splitlines()[:10]))
+print("\n".join(drn[drn.index("@model") :].splitlines()[:10]))
 assert [back.row(i) for i in range(back.size)] == [left.row(i) for i in range(left.size)]
 
 # %% PRISM's transition file: a line with the numbers of states and transitions, then one line
 # "from to probability" each. PRISM expects decimals, so here 1/3 is rounded.
 with TemporaryDirectory() as folder:
-    files = write_chain(left, Path(folder) / "left", format="prism",
-                        rewards=step_rewards(left))
+    files = write_chain(left, Path(folder) / "left", format="prism", rewards=step_rewards(left))
     texts = {file.suffix: file.read_text() for file in files}
 lines = texts[".tra"].splitlines()
 print("files:", *texts)

@@ -10,14 +10,22 @@ landscape = Landscape.jump(9, 2)
 
 # %% The same fraction over a wide range of learning rates, discounts and penalties.
 values = set()
-for alpha, gamma, r in (("4/5", "1/10", "7/2"), ("1/2", "1/10", None), ("3/4", "1/10", None),
-                        ("4/5", "1/10", "3"), ("4/5", "1/10", "12"), ("4/5", "1/50", None)):
+for alpha, gamma, r in (
+    ("4/5", "1/10", "7/2"),
+    ("1/2", "1/10", None),
+    ("3/4", "1/10", None),
+    ("4/5", "1/10", "3"),
+    ("4/5", "1/10", "12"),
+    ("4/5", "1/50", None),
+):
     parameters = Parameters.paper(9, alpha=alpha, gamma=gamma, r=r)
     h = hypothesis_h(landscape, parameters)
     total = runtime(landscape, Algorithm.lrsao(parameters)).total.rational
     values.add(total)
-    print(f"alpha = {alpha:>4}, gamma = {gamma:>4}, r = {parameters.r!s:>7} "
-          f"in ({h.lower}, {h.upper}): E[T] = {total}")
+    print(
+        f"alpha = {alpha:>4}, gamma = {gamma:>4}, r = {parameters.r!s:>7} "
+        f"in ({h.lower}, {h.upper}): E[T] = {total}"
+    )
     assert h.holds
 assert values == {"51740216905/1185192162"}
 
@@ -45,17 +53,20 @@ assert "7/3 < r < 25/2" in reason
 parameters = Parameters.of("0.95", "1/10", "1.03")
 assert hypothesis_h(landscape, parameters).holds
 result = runtime(landscape, Algorithm.lrsao(parameters))
-print(f"alpha = 0.95, r = 1.03: {result.kind}, E[T] = {result.total.rational}, "
-      f"about {float(result.total):.4f}")
+print(
+    f"alpha = 0.95, r = 1.03: {result.kind}, E[T] = {result.total.rational}, "
+    f"about {float(result.total):.4f}"
+)
 assert result.kind == "exact"
 assert abs(float(result.total) - 45.66) < 0.005
 
 # %% Above the upper bound of (H) a run can get stuck for ever: E[T] is infinite, and the answer
 # shows a trap and the probability of entering it.
-far = runtime(Landscape.jump(40, 3), Algorithm.lrsao(Parameters.paper(40, r="200")),
-              outside_h=True)
+far = runtime(Landscape.jump(40, 3), Algorithm.lrsao(Parameters.paper(40, r="200")), outside_h=True)
 assert far.kind == "infinite"
 assert far.trap is not None
 lower, upper = far.trap.probability.ends
-print(f"n = 40, l = 3, r = 200: E[T] is {far.kind}; stuck at {far.trap.state.split()[0]} "
-      f"with probability in [{lower[:7]}, {upper[:7]}]")
+print(
+    f"n = 40, l = 3, r = 200: E[T] is {far.kind}; stuck at {far.trap.state.split()[0]} "
+    f"with probability in [{lower[:7]}, {upper[:7]}]"
+)

@@ -36,8 +36,10 @@ landscape = Landscape.from_arrays(trap, target="F", name="trap")
 stuck = runtime(landscape, Algorithm.rls())
 assert stuck.kind == "infinite"
 assert stuck.trap is not None
-print(f"RLS: E[T] is {stuck.kind}, stuck at {stuck.trap.state} "
-      f"with probability {stuck.trap.probability.rational}")
+print(
+    f"RLS: E[T] is {stuck.kind}, stuck at {stuck.trap.state} "
+    f"with probability {stuck.trap.probability.rational}"
+)
 assert (stuck.trap.state, stuck.trap.probability.rational) == ("p=1", "1")
 
 # %% LRSAO leaves it. By hand: 4(1/4 + 1/3 + 1/2 + 1) = 25/3 as a coupon collector; at position 1
@@ -74,6 +76,8 @@ family = LandscapeFamily(
 for n in (3, 10, 30):
     total = runtime(family.at(n), Algorithm.lrsao(Parameters.paper(n))).total
     collector = n * sum(Fraction(1, k) for k in range(1, n + 1))
-    print(f"needle with helper, n = {n:2}: E[T] = {float(total):8.4f}, "
-          f"n H_n = {float(collector):8.4f}")
+    print(
+        f"needle with helper, n = {n:2}: E[T] = {float(total):8.4f}, "
+        f"n H_n = {float(collector):8.4f}"
+    )
     assert Fraction(total.rational) == collector

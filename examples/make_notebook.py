@@ -55,7 +55,7 @@ def split(text: str) -> list[tuple[str, str]]:
         raise ValueError("a script begins with a docstring")
     cells = [("markdown", title)]
     code: list[str] = []
-    lines = text.splitlines()[head.end_lineno:]
+    lines = text.splitlines()[head.end_lineno :]
     while lines:
         line = lines.pop(0)
         if not line.startswith(MARK):
@@ -100,11 +100,21 @@ def notebook(progress: Progress = no_progress) -> dict[str, Any]:
                     continue
                 count += 1
                 printed = run(source, f"{path.name}, cell {k}", namespace)
-                cells.append(_cell(name, kind, source) | {
-                    "execution_count": count,
-                    "outputs": [{"name": "stdout", "output_type": "stream",
-                                 "text": printed.splitlines(keepends=True)}] if printed else [],
-                })
+                cells.append(
+                    _cell(name, kind, source)
+                    | {
+                        "execution_count": count,
+                        "outputs": [
+                            {
+                                "name": "stdout",
+                                "output_type": "stream",
+                                "text": printed.splitlines(keepends=True),
+                            }
+                        ]
+                        if printed
+                        else [],
+                    }
+                )
             bar.advance()
     return {
         "cells": cells,
@@ -118,8 +128,12 @@ def notebook(progress: Progress = no_progress) -> dict[str, Any]:
 
 
 def _cell(name: str, kind: str, source: str) -> dict[str, Any]:
-    return {"cell_type": kind, "id": name, "metadata": {},
-            "source": source.splitlines(keepends=True)}
+    return {
+        "cell_type": kind,
+        "id": name,
+        "metadata": {},
+        "source": source.splitlines(keepends=True),
+    }
 
 
 def as_text(content: dict[str, Any]) -> str:

@@ -49,10 +49,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Algorithm": "algorithm", "Landscape": "landscape", "LandscapeFamily": "landscape",
-    "LrsaoError": "errors", "MarkovChain": "chain", "Parameters": "parameters",
-    "Quantity": "results", "RuntimeResult": "results", "StepLaw": "law",
-    "derive_automata": "automata", "enumerate_joint": "joint", "hypothesis_h": "parameters",
+    "Algorithm": "algorithm",
+    "Landscape": "landscape",
+    "LandscapeFamily": "landscape",
+    "LrsaoError": "errors",
+    "MarkovChain": "chain",
+    "Parameters": "parameters",
+    "Quantity": "results",
+    "RuntimeResult": "results",
+    "StepLaw": "law",
+    "derive_automata": "automata",
+    "enumerate_joint": "joint",
+    "hypothesis_h": "parameters",
     "runtime": "runtime",
 }
 

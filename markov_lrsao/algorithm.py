@@ -95,8 +95,13 @@ class Algorithm:
         checked = Parameters.of(alpha, gamma, 0)
         change = Reward(target=fmpq(1))
         return cls(
-            name="EA+RL", rejected=Reward(), equal=change, better=change,
-            keep=1 - checked.alpha, learn=checked.alpha, bootstrap=checked.alpha * checked.gamma,
+            name="EA+RL",
+            rejected=Reward(),
+            equal=change,
+            better=change,
+            keep=1 - checked.alpha,
+            learn=checked.alpha,
+            bootstrap=checked.alpha * checked.gamma,
         )
 
     @classmethod
@@ -104,6 +109,12 @@ class Algorithm:
         """Random local search on the target alone; the agent has nothing to learn."""
         zero = Reward()
         return cls(
-            name="RLS", rejected=zero, equal=zero, better=zero,
-            keep=fmpq(1), learn=fmpq(0), bootstrap=fmpq(0), actions="target",
+            name="RLS",
+            rejected=zero,
+            equal=zero,
+            better=zero,
+            keep=fmpq(1),
+            learn=fmpq(0),
+            bootstrap=fmpq(0),
+            actions="target",
         )

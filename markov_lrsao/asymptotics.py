@@ -65,7 +65,9 @@ class Phase2Asymptotics:
         n, ell = sympy.symbols("n l", positive=True)
         return (
             self.leading * n * (sympy.log(n) + sympy.EulerGamma - sympy.harmonic(ell + 2))
-            + 2 * n / (ell + 2) + 2 * n / (ell + 1) + self.constant * n
+            + 2 * n / (ell + 2)
+            + 2 * n / (ell + 1)
+            + self.constant * n
         )
 
 
@@ -76,8 +78,10 @@ def _site_kernel(site: Site, actions: int) -> tuple[dict[tuple[int, int], Any], 
 
     fractions, x = field("x", QQ)
     events = site_events(
-        site, lambda share, direction: (share * (x if direction == DOWN else 1 - x) / actions,),
-        length=1, at_one=True,
+        site,
+        lambda share, direction: (share * (x if direction == DOWN else 1 - x) / actions,),
+        length=1,
+        at_one=True,
     )
     kernel = count_exits(events, site.incoming, site.outgoing, (fractions.one,))
     return {key: element[0] for key, element in kernel.items()}, x
@@ -94,9 +98,11 @@ def phase2_asymptotics() -> Phase2Asymptotics:
     kernel, _ = _site_kernel(site, d.law.denominator // d.law.n)
     x = sympy.Symbol("x", positive=True)
     size = site.incoming + 1
-    matrix = sympy.Matrix(size, size, lambda i, j: (
-        kernel[i, j].as_expr().subs("x", x) if (i, j) in kernel else sympy.Integer(0)
-    ))
+    matrix = sympy.Matrix(
+        size,
+        size,
+        lambda i, j: kernel[i, j].as_expr().subs("x", x) if (i, j) in kernel else sympy.Integer(0),
+    )
     if any(sympy.cancel(sum(matrix.row(i)) - 1) != 0 for i in range(size)):
         raise VerificationError("the law of the crossing counts does not add up to 1")
     balance = (matrix.T - sympy.eye(size)).col_join(sympy.ones(1, size))
@@ -125,8 +131,6 @@ def phase3_expansion(terms: int = 4) -> sympy.Expr:
     # rational = n^2 * g(1/n) with g analytic at 0
     g = sympy.cancel(sympy.together(rational.subs(n, 1 / epsilon) * epsilon**2))
     series = sympy.series(g, epsilon, 0, terms).removeO()
-    total = sum(
-        sympy.factor(series.coeff(epsilon, k)) * n ** (2 - k) for k in range(terms)
-    )
+    total = sum(sympy.factor(series.coeff(epsilon, k)) * n ** (2 - k) for k in range(terms))
     slope = sympy.cancel(formula.subs(harmonic, 1) - formula.subs(harmonic, 0))
     return total + slope * harmonic

@@ -196,8 +196,11 @@ class _Derivation:
                 key = (place.kind, place.row_class, current, action, direction)
                 if key not in self.following:
                     self.following[key] = self.follow(
-                        (place.row_class, current), action, move,
-                        self.outside[place.row_class, place.kind, direction], largest,
+                        (place.row_class, current),
+                        action,
+                        move,
+                        self.outside[place.row_class, place.kind, direction],
+                        largest,
                     )
                 after = (*shown[: place.slot], self.following[key], *shown[place.slot + 1 :])
                 if not move.accepted:
@@ -207,7 +210,11 @@ class _Derivation:
                         yield to, after
 
     def follow(
-        self, node: Node, action: int, move: Move, outside: tuple[int, ...],
+        self,
+        node: Node,
+        action: int,
+        move: Move,
+        outside: tuple[int, ...],
         largest: Sequence[Interval],
     ) -> int:
         """Return the pattern that follows an update, recording the transition."""
@@ -222,8 +229,9 @@ class _Derivation:
             for c in outside[1:]:
                 m = m.join(largest[c])
             m = m.affine(algorithm.bootstrap, move.gain)
-            new, change = x.affine(algorithm.keep, fmpq(0)) + m, (
-                x.affine(algorithm.keep - 1, fmpq(0)) + m
+            new, change = (
+                x.affine(algorithm.keep, fmpq(0)) + m,
+                (x.affine(algorithm.keep - 1, fmpq(0)) + m),
             )
             neighbours = outside
         row_class, current = node
@@ -258,8 +266,12 @@ class _Derivation:
         """Bounds of the largest entry of a row (of one of its undecided maximal entries)."""
         joined = box[pattern.maximal[0]]
         for a in pattern.maximal[1:]:
-            joined = Interval(joined.low, joined.join(box[a]).high, joined.low_attained,
-                              joined.join(box[a]).high_attained)
+            joined = Interval(
+                joined.low,
+                joined.join(box[a]).high,
+                joined.low_attained,
+                joined.join(box[a]).high_attained,
+            )
         return joined
 
     # -- the other half of a round: the least bounds for these transitions -------------
@@ -274,8 +286,12 @@ class _Derivation:
         k = len(self.law.actions)
         return {
             node: tuple(
-                Interval(low[i * k + a], high[i * k + a], low_attained[i * k + a],
-                         high_attained[i * k + a])
+                Interval(
+                    low[i * k + a],
+                    high[i * k + a],
+                    low_attained[i * k + a],
+                    high_attained[i * k + a],
+                )
                 for a in range(k)
             )
             for node, i in number.items()
@@ -286,8 +302,11 @@ class _Derivation:
         algorithm, k = self.law.algorithm, len(self.law.actions)
         sign = 1 if upper else -1
         maxima = len(number) * k  # the unknowns for M follow those for the entries
-        terms = [Term(number[c, 0] * k + a, fmpq(0))
-                 for c in range(self.regions.classes) for a in range(k)]
+        terms = [
+            Term(number[c, 0] * k + a, fmpq(0))
+            for c in range(self.regions.classes)
+            for a in range(k)
+        ]
         copies: list[tuple[int, int]] = []
         for (c, shown), i in number.items():
             maximal = self.patterns[c][shown].maximal
@@ -360,8 +379,7 @@ def _fixed_point(derivation: _Derivation) -> RowAutomata:
         largest = derivation.row_maxima()
         if rounds > _PATIENT_ROUNDS:  # from here on M only grows too, so that this must end
             largest = [a.join(b) for a, b in zip(derivation.largest, largest, strict=True)]
-        settled = settled and all(
-            b in a for a, b in zip(derivation.largest, largest, strict=True))
+        settled = settled and all(b in a for a, b in zip(derivation.largest, largest, strict=True))
         if settled:
             return _freeze(derivation, rounds)
         derivation.largest = largest
@@ -372,7 +390,8 @@ def _too_many_patterns(law: StepLaw) -> StateSpaceTooLargeError:
     return StateSpaceTooLargeError(
         f"the Q-rows of {len(law.actions)} objectives show too many patterns here (more than "
         f"{MOST_TRANSITIONS:,} transitions to derive); use fewer objectives, or estimate with "
-        f"`markov-lrsao simulate`", advised=True
+        f"`markov-lrsao simulate`",
+        advised=True,
     )
 
 
@@ -392,5 +411,3 @@ def _freeze(derivation: _Derivation, rounds: int) -> RowAutomata:
     return RowAutomata(
         derivation.law, derivation.regions, tuple(patterns), tuple(boxes), following, rounds
     )
-
-

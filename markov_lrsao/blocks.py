@@ -23,9 +23,18 @@ from markov_lrsao.errors import CrossingError
 from markov_lrsao.law import DOWN, UP
 from markov_lrsao.structure import components
 
-__all__ = ["Block", "Corridor", "Exit", "State", "Weight", "component_order", "corridor_end",
-           "explore_block",
-           "is_explored", "moves"]
+__all__ = [
+    "Block",
+    "Corridor",
+    "Exit",
+    "State",
+    "Weight",
+    "component_order",
+    "corridor_end",
+    "explore_block",
+    "is_explored",
+    "moves",
+]
 
 _LARGEST_BLOCK = 20_000
 
@@ -130,7 +139,9 @@ def explore_block(
         state = State(back, phase, patterns)
         direction = UP if position > last or position == law.optimum else DOWN
         returns = (
-            not inside and direction == reenter and position != law.optimum
+            not inside
+            and direction == reenter
+            and position != law.optimum
             and is_explored(automata, back, patterns[slot[int(law.row[back])]])
         )
         if (inside or returns) and state not in index:
@@ -162,8 +173,15 @@ def explore_block(
         edges[index[state]] = tuple((target, (a, b)) for target, (a, b) in shares.items())
     ordered = [edges[i] for i in range(len(index))]
     return Block(
-        automata, first, last, rows, tuple(index), tuple(ordered), law.denominator,
-        component_order(ordered), tuple(range(len(starts))),
+        automata,
+        first,
+        last,
+        rows,
+        tuple(index),
+        tuple(ordered),
+        law.denominator,
+        component_order(ordered),
+        tuple(range(len(starts))),
     )
 
 
@@ -173,7 +191,8 @@ def is_explored(automata: RowAutomata, position: int, pattern: int) -> bool:
     c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
     return any(
         (kind, c, pattern, action, direction) in automata.following
-        for action in range(len(law.actions)) for direction in (DOWN, UP)
+        for action in range(len(law.actions))
+        for direction in (DOWN, UP)
     )
 
 
@@ -234,5 +253,3 @@ def component_order(
         tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
         for c in range(len(order))
     )
-
-

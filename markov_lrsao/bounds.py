@@ -68,8 +68,11 @@ def least_bounds(
     one = fmpq(1)
     seen: set[Term] = set()
     for term in terms:
-        merged = Term(group[term.target], term.constant,
-                      tuple((group[j], w) for j, w in term.weights if w != 0))
+        merged = Term(
+            group[term.target],
+            term.constant,
+            tuple((group[j], w) for j, w in term.weights if w != 0),
+        )
         if merged not in seen:
             seen.add(merged)
             options[merged.target].append(merged)

@@ -109,8 +109,9 @@ class MarkovChain:
         if self.denominators.dtype != object and self.denominators.max() < _EXACT_IN_FLOATS:
             return self.numerators.astype(np.float64) / below.astype(np.float64)
         # Python divides integers of any size with one rounding.
-        return np.array([a / b for a, b in zip(self.numerators.tolist(), below.tolist(),
-                                               strict=True)])
+        return np.array(
+            [a / b for a, b in zip(self.numerators.tolist(), below.tolist(), strict=True)]
+        )
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the transition matrix in floats, each entry correctly rounded."""
@@ -150,7 +151,8 @@ class MarkovChain:
     def with_labels(self, labels: Mapping[str, BoolArray | IntArray]) -> MarkovChain:
         """Return the same chain with these labels added, given as masks or as state numbers."""
         states = {
-            name: np.flatnonzero(where) if np.asarray(where).dtype == np.bool_
+            name: np.flatnonzero(where)
+            if np.asarray(where).dtype == np.bool_
             else np.unique(np.asarray(where, dtype=np.int64))
             for name, where in labels.items()
         }

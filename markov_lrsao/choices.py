@@ -33,8 +33,13 @@ from markov_lrsao.generating import EdgeWeights, Evaluation
 from markov_lrsao.refinement import Refined
 from markov_lrsao.series import Element
 
-__all__ = ["Bounds", "bound_moments", "probability_of_choice", "probability_of_reaching",
-           "steps_before_choice"]
+__all__ = [
+    "Bounds",
+    "bound_moments",
+    "probability_of_choice",
+    "probability_of_reaching",
+    "steps_before_choice",
+]
 
 FloatArray = npt.NDArray[np.float64]
 _MOST_POLICIES = 60
@@ -76,16 +81,15 @@ class _System:
             values = [v * (1 + _dyadic(margin)) for v in candidate]
             if _holds(self, ones, values, 1):
                 return values
-        raise SolverError(
-            "the number of steps could not be bounded; please report this instance"
-        )
+        raise SolverError("the number of steps could not be bounded; please report this instance")
 
 
 def _system(refined: Refined, counts: Callable[[int], bool], order: int) -> _System:
     from scipy.sparse import csr_array
 
-    weigh = EdgeWeights(Evaluation(exact=True, order=order), refined.automata.law.n,
-                        refined.denominator)
+    weigh = EdgeWeights(
+        Evaluation(exact=True, order=order), refined.automata.law.n, refined.denominator
+    )
     owner: list[int] = []
     first: list[int] = []
     terms: list[list[tuple[int, Element]]] = []
@@ -133,8 +137,14 @@ def bound_moments(
         values: list[list[fmpq]] = [[fmpq(1)] * size]
         for k in range(1, order + 1):
             constant = [
-                sum((element[i] * (values[k - i][to] if to >= 0 else (1 if k == i else 0))
-                     for to, element in row for i in range(1, k + 1)), fmpq(0))
+                sum(
+                    (
+                        element[i] * (values[k - i][to] if to >= 0 else (1 if k == i else 0))
+                        for to, element in row
+                        for i in range(1, k + 1)
+                    ),
+                    fmpq(0),
+                )
                 for row in system.terms
             ]
             nothing = all(c == 0 for c in constant)  # no step counts: exactly 0
@@ -168,8 +178,10 @@ def probability_of_reaching(
     """
     given_up = {*lost, *(refined.undecided if cautious else ())} - targets
     system = _ending(_system(refined, lambda _: False, 0), targets | given_up)
-    return (_bound(system, _indicator(system, targets), -1),
-            _bound(system, _indicator(system, targets | given_up), 1))
+    return (
+        _bound(system, _indicator(system, targets), -1),
+        _bound(system, _indicator(system, targets | given_up), 1),
+    )
 
 
 def steps_before_choice(
@@ -191,15 +203,15 @@ def _ending(system: _System, states: set[int]) -> _System:
     from scipy.sparse import diags_array
 
     keep = np.array([0.0 if int(i) in states else 1.0 for i in system.owner])
-    terms = [[] if int(i) in states else row
-             for i, row in zip(system.owner, system.terms, strict=True)]
-    return _System(system.owner, system.first, terms,
-                   (diags_array(keep) @ system.matrix).tocsr(), system.order)
+    terms = [
+        [] if int(i) in states else row for i, row in zip(system.owner, system.terms, strict=True)
+    ]
+    return _System(
+        system.owner, system.first, terms, (diags_array(keep) @ system.matrix).tocsr(), system.order
+    )
 
 
-def _bound(
-    system: _System, constant: Sequence[fmpq], sign: int
-) -> list[fmpq]:
+def _bound(system: _System, constant: Sequence[fmpq], sign: int) -> list[fmpq]:
     """Solve v = max (or min) over options of (P v + constant), moved outwards and checked.
 
     Candidates are moved along a bound S >= 1 + P S of the number of steps: that
@@ -218,9 +230,7 @@ def _bound(
     )
 
 
-def _holds(
-    system: _System, constant: Sequence[fmpq], values: Sequence[fmpq], sign: int
-) -> bool:
+def _holds(system: _System, constant: Sequence[fmpq], values: Sequence[fmpq], sign: int) -> bool:
     """Whether values bound every option, from above (sign 1) or from below (-1), exactly."""
     for option, row in enumerate(system.terms):
         total = constant[option]
@@ -236,9 +246,7 @@ def _dyadic(x: float) -> fmpq:
     return fmpq(*x.as_integer_ratio())
 
 
-def _policy_iteration(
-    system: _System, constant: Sequence[fmpq], sign: int
-) -> FloatArray:
+def _policy_iteration(system: _System, constant: Sequence[fmpq], sign: int) -> FloatArray:
     """Return the optimal values in floats."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu

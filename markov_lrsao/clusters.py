@@ -72,8 +72,7 @@ class Key:
 
     def __hash__(self) -> int:
         # The hash of an fmpq is that of the Fraction it is converted to: slow.
-        return hash((self.pattern, *(
-            (c.p, c.q) if isinstance(c, fmpq) else c for c in self.cells)))
+        return hash((self.pattern, *((c.p, c.q) if isinstance(c, fmpq) else c for c in self.cells)))
 
 
 @dataclass(frozen=True)
@@ -167,15 +166,18 @@ class Clusters:
 
     def _known(self, key: Key, box: Sequence[Interval]) -> tuple[Interval, ...]:
         everything = Interval(self.lowest, fmpq(0), high_attained=False)
-        return narrowed(key.pattern, [everything if c is None else b
-                                      for c, b in zip(key.cells, box, strict=True)])
+        return narrowed(
+            key.pattern,
+            [everything if c is None else b for c, b in zip(key.cells, box, strict=True)],
+        )
 
     def cell(self, values: Interval, coarser: fmpq) -> Cell:
         """Return the cell of an interval."""
         if values.low == values.high:
             v = values.low
             if v in self._simple or (
-                    v.p.bit_length() + v.q.bit_length() <= self.precision.exact_bits):
+                v.p.bit_length() + v.q.bit_length() <= self.precision.exact_bits
+            ):
                 return v
         mesh, level, width = self.precision.mesh * coarser, 0, values.high - values.low
         while width > mesh:
@@ -193,8 +195,7 @@ class Clusters:
         ]
         found = narrowed(key.pattern, wider)
         if any(b not in a for a, b in zip(present, found, strict=True)):
-            self.boxes[number] = tuple(
-                a.join(b) for a, b in zip(present, found, strict=True))
+            self.boxes[number] = tuple(a.join(b) for a, b in zip(present, found, strict=True))
             self.grown.add(number)
             self._growths[number] = self._growths.get(number, 0) + 1
             self._options.pop(number, None)
@@ -203,7 +204,11 @@ class Clusters:
     def _rounded(old: Interval, new: Interval, mesh: fmpq) -> Interval:
         joined = old.join(new)
         low, low_attained, high, high_attained = (
-            joined.low, joined.low_attained, joined.high, joined.high_attained)
+            joined.low,
+            joined.low_attained,
+            joined.high,
+            joined.high_attained,
+        )
         if low != old.low or low_attained != old.low_attained:
             low, low_attained = mesh * (low / mesh).floor(), True
         if high != old.high or high_attained != old.high_attained:
@@ -222,7 +227,8 @@ class Clusters:
         found = self._options.get(number)
         if found is None:
             found = self._options[number] = tuple(
-                resolutions(self.keys[number].pattern, self.boxes[number]))
+                resolutions(self.keys[number].pattern, self.boxes[number])
+            )
         return found
 
     def image(self, update: Update) -> tuple[Pattern, tuple[Interval, ...]]:
@@ -234,8 +240,11 @@ class Clusters:
             factor = algorithm.keep + algorithm.bootstrap
             new, change = x.affine(factor, update.gain), x.affine(factor - 1, update.gain)
         else:
-            m = (update.neighbour if isinstance(update.neighbour, Interval)
-                 else self.largest(update.neighbour))
+            m = (
+                update.neighbour
+                if isinstance(update.neighbour, Interval)
+                else self.largest(update.neighbour)
+            )
             learnt = m.affine(algorithm.bootstrap, update.gain)
             new = x.affine(algorithm.keep, fmpq(0)) + learnt
             change = x.affine(algorithm.keep - 1, fmpq(0)) + learnt
@@ -244,15 +253,21 @@ class Clusters:
         return pattern, narrowed(pattern, moved)
 
     def follow(
-        self, source: int, option: Option, action: int, move: Move,
-        neighbour: int | Interval | None, safe: tuple[bool, ...] = (),
+        self,
+        source: int,
+        option: Option,
+        action: int,
+        move: Move,
+        neighbour: int | Interval | None,
+        safe: tuple[bool, ...] = (),
     ) -> int:
         """Return the cluster after an update of the chosen entry."""
         update = Update(source, option, action, move.gain, neighbour, safe)
         found = self.following.get(update)
         if found is None:
             found = self.following[update] = self.place(
-                *self.image(update), self.keys[source].coarser, safe)
+                *self.image(update), self.keys[source].coarser, safe
+            )
         return found
 
     # -- the fixed point ----------------------------------------------------------------
@@ -273,7 +288,8 @@ class Clusters:
                     self._work += 1
             if self._work > _MOST_WORK:
                 raise StateSpaceTooLargeError(
-                    f"the clusters of values did not settle within {_MOST_WORK:,} updates")
+                    f"the clusters of values did not settle within {_MOST_WORK:,} updates"
+                )
 
     def _again(self, update: Update, target: int) -> None:
         """Follow an update once more after its source has grown."""
@@ -282,9 +298,11 @@ class Clusters:
         cells = tuple(self.cell(b, key.coarser) for b in box)
         same = forgotten(Key(pattern, cells, key.coarser), update.safe)
         if same.pattern == key.pattern and [c is None for c in same.cells] == [
-                c is None for c in key.cells]:
-            exact = any(isinstance(c, fmpq) and b.low != b.high
-                        for c, b in zip(key.cells, box, strict=True))
+            c is None for c in key.cells
+        ]:
+            exact = any(
+                isinstance(c, fmpq) and b.low != b.high for c, b in zip(key.cells, box, strict=True)
+            )
             if not exact:
                 self.grow(target, box)
                 return
@@ -303,11 +321,19 @@ class Clusters:
         for pattern, box, safe, number in self.given:
             self._check_within(pattern, narrowed(pattern, box), safe, number, "a row given")
         for update, target in self.following.items():
-            self._check_within(*self.image(update), update.safe, target,
-                               f"an update of action {self.law.actions[update.action]}")
+            self._check_within(
+                *self.image(update),
+                update.safe,
+                target,
+                f"an update of action {self.law.actions[update.action]}",
+            )
 
     def _check_within(
-        self, pattern: Pattern, box: Sequence[Interval], safe: tuple[bool, ...], number: int,
+        self,
+        pattern: Pattern,
+        box: Sequence[Interval],
+        safe: tuple[bool, ...],
+        number: int,
         what: str,
     ) -> None:
         key, into = self.keys[number], self.boxes[number]
@@ -323,12 +349,16 @@ def implies(pattern: Pattern, key: Key, safe: tuple[bool, ...]) -> bool:
     """Whether a pattern proves all relations, and all forgetting, that a key claims."""
     k = len(key.cells)
     claims = [(pattern.signs[i], key.pattern.signs[i]) for i in range(k)]
-    claims += [(pattern.relation(i, j), key.pattern.relation(i, j))
-               for i, j in combinations(range(k), 2)]
+    claims += [
+        (pattern.relation(i, j), key.pattern.relation(i, j)) for i, j in combinations(range(k), 2)
+    ]
     fine = all(claimed in (UNKNOWN, known) for known, claimed in claims)
     return fine and all(
-        cell is not None or (pattern.signs[i] == -1 and any(
-            safe[j] and pattern.relation(i, j) == -1 for j in range(len(safe))))
+        cell is not None
+        or (
+            pattern.signs[i] == -1
+            and any(safe[j] and pattern.relation(i, j) == -1 for j in range(len(safe)))
+        )
         for i, cell in enumerate(key.cells)
     )
 
@@ -342,7 +372,9 @@ def forgotten(key: Key, safe: tuple[bool, ...]) -> Key:
     pattern = key.pattern
     k = len(key.cells)
     gone = {
-        i for i in range(k) if pattern.signs[i] == -1
+        i
+        for i in range(k)
+        if pattern.signs[i] == -1
         and any(safe[j] and pattern.relation(i, j) == -1 for j in range(len(safe)))
     }
     if not gone:
@@ -358,6 +390,7 @@ def forgotten(key: Key, safe: tuple[bool, ...]) -> Key:
 
     order = tuple(kept(i, j) for i, j in combinations(range(k), 2))
     return replace(
-        key, pattern=Pattern(pattern.signs, order),
+        key,
+        pattern=Pattern(pattern.signs, order),
         cells=tuple(None if i in gone else c for i, c in enumerate(key.cells)),
     )

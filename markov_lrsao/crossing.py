@@ -57,9 +57,21 @@ from markov_lrsao.structure import components
 if TYPE_CHECKING:
     from markov_lrsao.refinement import Refined
 
-__all__ = ["Decomposition", "Site", "Steps", "cut_of", "decompose", "exit_marks", "fell_below",
-           "find_sites", "most_exits_down", "phase_of_sites", "regions_below", "tail_patterns",
-           "tail_rows"]
+__all__ = [
+    "Decomposition",
+    "Site",
+    "Steps",
+    "cut_of",
+    "decompose",
+    "exit_marks",
+    "fell_below",
+    "find_sites",
+    "most_exits_down",
+    "phase_of_sites",
+    "regions_below",
+    "tail_patterns",
+    "tail_rows",
+]
 
 _LARGEST_COUNT = 40
 """More values of D than this, and the method is not worth it: the joint chain may be."""
@@ -140,8 +152,9 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
     phase = phase_of_sites(milestones, cut, bottom_last)
     rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
     start = State(0, 0, (0,) * len(rows))
-    bottom = explore_block(merged, 0, bottom_last, [start], milestones,
-                           reenter=UP if top is not None else None)
+    bottom = explore_block(
+        merged, 0, bottom_last, [start], milestones, reenter=UP if top is not None else None
+    )
     tail: Block | None = None
     starts: dict[tuple[Exit, int], int] = {}
     if cut < law.optimum:
@@ -226,8 +239,10 @@ def most_exits_down(steps: Steps, ups: int) -> int | None:
     of a component share the longest path that leads out of it.
     """
     targets = [[to for moved, to, _, _ in row if moved != 1] for row in steps]
-    order = components(np.cumsum([0, *map(len, targets)]).astype(np.int64),
-                       np.array([to for row in targets for to in row], dtype=np.int64))
+    order = components(
+        np.cumsum([0, *map(len, targets)]).astype(np.int64),
+        np.array([to for row in targets for to in row], dtype=np.int64),
+    )
     after: list[int | None] = [0] * len(steps)  # with no upward exit left to make
     for _ in range(ups):
         most: list[int | None] = [0] * len(order)
@@ -239,14 +254,19 @@ def most_exits_down(steps: Steps, ups: int) -> int | None:
                     continue
                 further = after[to] if moved == 1 else most[int(order.label[to])]
                 best = most[own]
-                most[own] = (None if inside or best is None or further is None
-                             else max(best, further + (moved == -1)))
+                most[own] = (
+                    None
+                    if inside or best is None or further is None
+                    else max(best, further + (moved == -1))
+                )
         after = [most[int(c)] for c in order.label]
     return after[0]
 
 
 def find_sites(
-    automata: RowAutomata, cut: int, regions: np.ndarray[tuple[int], np.dtype[np.int64]],
+    automata: RowAutomata,
+    cut: int,
+    regions: np.ndarray[tuple[int], np.dtype[np.int64]],
     milestones: Sequence[int],
 ) -> tuple[tuple[Site, ...], int, Block | None, int]:
     """Find the sites from the top down; return them, the top region and where they end.
@@ -265,8 +285,9 @@ def find_sites(
     counts = most_exits_down(_site_steps(automata, top_position), 1)
     if counts is None or counts > _LARGEST_COUNT or top_position in milestones:
         return (), 0, None, cut - 1
-    top = explore_block(automata, top_position, top_position,
-                        [State(top_position, 0, (0,))], (), reenter=DOWN)
+    top = explore_block(
+        automata, top_position, top_position, [State(top_position, 0, (0,))], (), reenter=DOWN
+    )
     sites: list[Site] = []
     incoming, p = counts, top_position - 1
     at = len(regions) - 2
@@ -278,7 +299,7 @@ def find_sites(
             break
         low = p
         if outgoing == incoming:  # further sites of this kind and row class are alike
-            kinds, classes = law.kind[:p + 1], automata.regions.row_class[law.row[:p + 1]]
+            kinds, classes = law.kind[: p + 1], automata.regions.row_class[law.row[: p + 1]]
             other = np.flatnonzero((kinds != kinds[p]) | (classes != classes[p]))
             run = int(other[-1]) + 1 if other.size else 0
             stop = np.flatnonzero(~single[: at + 1])
@@ -302,8 +323,12 @@ def tail_rows(law: StepLaw, below: int) -> tuple[int, ...]:
 
 
 def _tail(
-    automata: RowAutomata, cut: int, top: Block | None, bottom: Block,
-    regions: np.ndarray[tuple[int], np.dtype[np.int64]], milestones: Sequence[int],
+    automata: RowAutomata,
+    cut: int,
+    top: Block | None,
+    bottom: Block,
+    regions: np.ndarray[tuple[int], np.dtype[np.int64]],
+    milestones: Sequence[int],
 ) -> tuple[Block, dict[tuple[Exit, int], int]]:
     """Explore the walk after the cut, on the rows of its region and of the one below."""
     law = automata.law
@@ -312,15 +337,18 @@ def _tail(
     phase = sum(m <= cut for m in milestones)
     starts = {
         (x, mark): State(cut, phase, tail_patterns(rows, law, bottom, x, mark, below))
-        for x in bottom.exits() if x.direction == UP for mark in exit_marks(top)
+        for x in bottom.exits()
+        if x.direction == UP
+        for mark in exit_marks(top)
     }
     slot = rows.index(int(law.row[cut]))
     if not all(is_explored(automata, cut, s.patterns[slot]) for s in starts.values()):
         raise CrossingError(
-            f"position {cut} is never hit with some patterns that crossing counts take for "
-            f"possible")
-    tail = explore_block(automata, below, law.optimum, list(dict.fromkeys(starts.values())),
-                         milestones, rows=rows)
+            f"position {cut} is never hit with some patterns that crossing counts take for possible"
+        )
+    tail = explore_block(
+        automata, below, law.optimum, list(dict.fromkeys(starts.values())), milestones, rows=rows
+    )
     if any(exit_.direction == DOWN for exit_ in tail.exits()):
         raise fell_below(cut, below)
     number = {state: i for i, state in enumerate(tail.states)}
@@ -355,7 +383,7 @@ def tail_patterns(
             result.append(exit_.patterns[bottom.rows.index(r)])
         elif r == int(law.row[below]):
             result.append(mark)
-        elif bool(np.any(law.row[: below] == r)):
+        elif bool(np.any(law.row[:below] == r)):
             raise CrossingError(
                 f"agent state {law.row_value[r]} is met both among the sites and after the cut; "
                 f"crossing counts do not apply"
@@ -363,5 +391,3 @@ def tail_patterns(
         else:
             result.append(0)
     return tuple(result)
-
-

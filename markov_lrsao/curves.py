@@ -76,13 +76,18 @@ class CurvePoint:
 
 def _point(job: tuple[int, int, Field]) -> CurvePoint:
     n, ell, field = job
-    result = runtime(JUMP.at(n, ell), Algorithm.lrsao(Parameters.paper(n)), field=field,
-                     method="crossing")
+    result = runtime(
+        JUMP.at(n, ell), Algorithm.lrsao(Parameters.paper(n)), field=field, method="crossing"
+    )
     return CurvePoint(n, ell, result)
 
 
 def curve(
-    schedule: str, ns: Iterable[int], *, field: Field = "float", workers: int = 1,
+    schedule: str,
+    ns: Iterable[int],
+    *,
+    field: Field = "float",
+    workers: int = 1,
     progress: Progress = no_progress,
 ) -> Iterator[CurvePoint]:
     """Yield E[T] with the paper's hyper-parameters at each n, in order."""
@@ -107,8 +112,11 @@ def reference_instances() -> list[tuple[int, int]]:
     for n in [*range(9, 21), 25, 30, 40, 50, 75, 100]:
         allowed = JUMP.ell_range(n)
         assert allowed is not None
-        grid += [(n, ell) for ell in range(allowed[0], allowed[1] + 1)
-                 if n <= 20 or ell in (2, 3, 5, 10, 20, allowed[1])]
+        grid += [
+            (n, ell)
+            for ell in range(allowed[0], allowed[1] + 1)
+            if n <= 20 or ell in (2, 3, 5, 10, 20, allowed[1])
+        ]
     return grid
 
 
@@ -117,8 +125,7 @@ def reference_csv(instances: Sequence[tuple[int, int]], progress: Progress = no_
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = ("total", "phase1", "phase2", "phase3", "variance")
-    writer.writerow(["n", "ell", *[f"{name}{kind}" for name in names
-                                   for kind in ("", "_decimal")]])
+    writer.writerow(["n", "ell", *[f"{name}{kind}" for name in names for kind in ("", "_decimal")]])
     with progress("reference values", total=len(instances)) as bar:
         for n, ell in instances:
             r = _point((n, ell, "exact")).result

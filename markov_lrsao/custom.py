@@ -23,8 +23,12 @@ from markov_lrsao.rationals import harmonic_difference, rational
 from markov_lrsao.traceability import implements
 
 __all__ = [
-    "birth_death_chain", "chain_from_matrix", "chain_from_networkx", "chain_from_rows",
-    "plateau_time", "plateau_walk",
+    "birth_death_chain",
+    "chain_from_matrix",
+    "chain_from_networkx",
+    "chain_from_rows",
+    "plateau_time",
+    "plateau_walk",
 ]
 
 FLOAT_ROW_TOLERANCE = 1e-9
@@ -54,9 +58,13 @@ def chain_from_rows(
 
 
 def _chain(
-    rows: Sequence[Mapping[int, tuple[int, int]]], tolerance: float, *,
-    start: Iterable[int] = (0,), positions: Sequence[int] | None = None,
-    labels: Sequence[str] | None = None, rounded: Collection[int] | None = None,
+    rows: Sequence[Mapping[int, tuple[int, int]]],
+    tolerance: float,
+    *,
+    start: Iterable[int] = (0,),
+    positions: Sequence[int] | None = None,
+    labels: Sequence[str] | None = None,
+    rounded: Collection[int] | None = None,
 ) -> MarkovChain:
     """Build a chain from rows of (numerator, denominator).
 
@@ -88,8 +96,10 @@ def _chain(
     if begin and not 0 <= begin[0] <= begin[-1] < len(rows):
         raise ParameterError(f"start = {begin} must lie in 0..{len(rows) - 1}")
     return MarkovChain(
-        indptr=np.array(indptr, np.int64), indices=np.array(indices, np.int64),
-        numerators=np.array(numerators, dtype), denominators=np.array(denominators, dtype),
+        indptr=np.array(indptr, np.int64),
+        indices=np.array(indices, np.int64),
+        numerators=np.array(numerators, dtype),
+        denominators=np.array(denominators, dtype),
         start=np.array(begin, np.int64),
         positions=np.array(positions if positions is not None else range(len(rows)), np.int64),
         labeller=names.__getitem__,
@@ -107,8 +117,11 @@ def _pair(value: object, name: str) -> tuple[int, int]:
 
 
 def chain_from_matrix(
-    matrix: Any, *, start: Iterable[int] = (0,),
-    labels: Mapping[str, Iterable[int]] | None = None, tolerance: float = FLOAT_ROW_TOLERANCE,
+    matrix: Any,
+    *,
+    start: Iterable[int] = (0,),
+    labels: Mapping[str, Iterable[int]] | None = None,
+    tolerance: float = FLOAT_ROW_TOLERANCE,
 ) -> MarkovChain:
     """Build a chain from a square matrix: scipy sparse of any layout, or a numpy array.
 
@@ -133,8 +146,9 @@ def chain_from_matrix(
     if quick is not None:
         return quick.with_labels(named)
     rows: list[dict[int, tuple[int, int]]] = [{} for _ in range(entries.shape[0])]
-    for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(),
-                           strict=True):
+    for i, j, value in zip(
+        entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True
+    ):
         rows[i][j] = _pair(value, f"entry ({i}, {j})")
     return _chain(rows, tolerance, start=start).with_labels(named)
 
@@ -168,15 +182,21 @@ def _dyadic_chain(entries: Any, tolerance: float, start: list[int]) -> MarkovCha
         return None
     common = np.gcd(np.gcd.reduceat(numerators, indptr[:-1]), sums)
     return MarkovChain(
-        indptr=indptr, indices=columns.astype(np.int64), numerators=numerators // common[rows],
-        denominators=sums // common, start=np.array(start, np.int64),
+        indptr=indptr,
+        indices=columns.astype(np.int64),
+        numerators=numerators // common[rows],
+        denominators=sums // common,
+        start=np.array(start, np.int64),
         positions=np.arange(size, dtype=np.int64),
     )
 
 
 def chain_from_networkx(
-    graph: Any, *, start: Hashable | Sequence[Hashable],
-    labels: Mapping[str, Iterable[Hashable]] | None = None, probability: str = "probability",
+    graph: Any,
+    *,
+    start: Hashable | Sequence[Hashable],
+    labels: Mapping[str, Iterable[Hashable]] | None = None,
+    probability: str = "probability",
     tolerance: float = FLOAT_ROW_TOLERANCE,
 ) -> MarkovChain:
     """Build a chain from a directed graph whose edges carry probabilities.
@@ -205,7 +225,8 @@ def chain_from_networkx(
         if probability not in data:
             raise ParameterError(f"edge {source!r} -> {target!r} has no attribute {probability!r}")
         rows[place[source]][place[target]] = _pair(
-            data[probability], f"probability of {source!r} -> {target!r}")
+            data[probability], f"probability of {source!r} -> {target!r}"
+        )
         if isinstance(data[probability], float | np.floating):
             rounded.add(place[source])
 
@@ -219,10 +240,17 @@ def chain_from_networkx(
     several = isinstance(start, list) or (isinstance(start, tuple) and start not in place)
     begin: Iterable[Hashable] = start if several else [start]  # type: ignore[assignment]
     return _chain(
-        rows, tolerance, start=places(begin, "start"), labels=[str(node) for node in place],
+        rows,
+        tolerance,
+        start=places(begin, "start"),
+        labels=[str(node) for node in place],
         rounded=rounded,
-    ).with_labels({name: np.array(places(nodes, f"label {name!r}"), np.int64)
-                   for name, nodes in (labels or {}).items()})
+    ).with_labels(
+        {
+            name: np.array(places(nodes, f"label {name!r}"), np.int64)
+            for name, nodes in (labels or {}).items()
+        }
+    )
 
 
 def birth_death_chain(up: Sequence[object]) -> MarkovChain:

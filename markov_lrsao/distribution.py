@@ -69,10 +69,11 @@ class Quantile:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form; an infinite quantile has no value, an unknown end is null."""
-        number = {name: None if isinf(x) else int(x) for name, x in
-                  (("value", self.value), ("lower", self.low), ("upper", self.high))}
-        return {"level": self.level, **number, "certain": self.certain,
-                "infinite": isinf(self.low)}
+        number = {
+            name: None if isinf(x) else int(x)
+            for name, x in (("value", self.value), ("lower", self.low), ("upper", self.high))
+        }
+        return {"level": self.level, **number, "certain": self.certain, "infinite": isinf(self.low)}
 
     def __str__(self) -> str:
         """Return a number, a range, an open range or "infinite"."""
@@ -80,8 +81,11 @@ class Quantile:
             return "infinite"
         if self.certain:
             return f"{int(self.low):,}"
-        return f"{int(self.low):,} or more" if isinf(self.high) else (
-            f"{int(self.low):,} to {int(self.high):,}")
+        return (
+            f"{int(self.low):,} or more"
+            if isinf(self.high)
+            else (f"{int(self.low):,} to {int(self.high):,}")
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,8 +128,9 @@ class Distribution:
             return square_root(self.variance)
         root = sqrt(value)
         # |sqrt(a) - sqrt(b)| <= |a - b| / sqrt(a), and <= sqrt(|a - b|)
-        return Quantity(root, error=None if error is None else (
-            error / root if root > 0 else sqrt(error)))
+        return Quantity(
+            root, error=None if error is None else (error / root if root > 0 else sqrt(error))
+        )
 
     @property
     def reached(self) -> tuple[fmpq, fmpq]:
@@ -168,8 +173,10 @@ class Distribution:
         """
         found = self.quantile_range(q).value
         if isinf(found):
-            raise ParameterError(f"quantile = {q} is infinite: a run ends with probability "
-                                 f"{to_float(self.reached[1]):.6g} at most")
+            raise ParameterError(
+                f"quantile = {q} is infinite: a run ends with probability "
+                f"{to_float(self.reached[1]):.6g} at most"
+            )
         return int(found)
 
     def quantile_range(self, q: float) -> Quantile:
@@ -214,8 +221,7 @@ class Powers(Distribution):
         """Return P(T <= t)."""
         cumulative: FloatArray = self._cumulative  # type: ignore[attr-defined]
         times = self._times(t)
-        values = np.where(times < 0, 0.0,
-                          cumulative[np.clip(times, 0, len(cumulative) - 1)])
+        values = np.where(times < 0, 0.0, cumulative[np.clip(times, 0, len(cumulative) - 1)])
         return float(values) if np.ndim(t) == 0 else values
 
 
@@ -291,15 +297,22 @@ def distribution(
     elif method == "powers":
         ways = [powers_of_patterns, powers_of_values]
     else:
-        ways = [powers_of_patterns, invert, powers_of_values] if small else [
-            invert, powers_of_patterns]
+        ways = (
+            [powers_of_patterns, invert, powers_of_values]
+            if small
+            else [invert, powers_of_patterns]
+        )
     best: Distribution | None = None
     reasons = []
     for way in ways:
         try:
             found = way(law, phase, progress)
-        except (CrossingError, NotAbsorbingError, UndecidedComparisonError,
-                StateSpaceTooLargeError) as error:
+        except (
+            CrossingError,
+            NotAbsorbingError,
+            UndecidedComparisonError,
+            StateSpaceTooLargeError,
+        ) as error:
             if error.advised:  # no way can begin
                 raise
             reasons.append(error)
@@ -313,4 +326,5 @@ def distribution(
         raise reasons[0]
     raise UndecidedComparisonError(
         f"the distribution is not found within the limits: {reasons[0]}; estimate it with "
-        f"`markov-lrsao simulate`")
+        f"`markov-lrsao simulate`"
+    )

@@ -36,9 +36,18 @@ from markov_lrsao.tails import LEVELS, refined_decomposition
 from markov_lrsao.traps import fate
 from markov_lrsao.valued import describe_state
 
-__all__ = ["TOLERANCE", "Enclosure", "central_enclosures", "counted_phases",
-           "decomposition_of", "enclose_moments", "moments_before_cut", "resolve",
-           "trap_after_cut", "undecided_probability"]
+__all__ = [
+    "TOLERANCE",
+    "Enclosure",
+    "central_enclosures",
+    "counted_phases",
+    "decomposition_of",
+    "enclose_moments",
+    "moments_before_cut",
+    "resolve",
+    "trap_after_cut",
+    "undecided_probability",
+]
 
 TOLERANCE = fmpq(1, 2_000)
 """Relative width of E[T] and of every phase at which refinement stops by default."""
@@ -63,7 +72,10 @@ class Enclosure:
 
 
 def resolve(
-    law: StepLaw, *, tolerance: fmpq = TOLERANCE, largest: int | None = None,
+    law: StepLaw,
+    *,
+    tolerance: fmpq = TOLERANCE,
+    largest: int | None = None,
     progress: Progress = no_progress,
 ) -> Decomposition:
     """Refine until all comparisons are decided or the enclosure is narrow enough.
@@ -184,10 +196,12 @@ def central_enclosures(lower: Element, upper: Element) -> list[Quantity]:
     raw: list[Pair] = [binomial[0], mean]
     # E[T^k] = sum_j S(k, j) j! E[(T choose j)], S the Stirling numbers of the second kind.
     for weights in ((1, 2), (1, 6, 6), (1, 14, 36, 24))[: len(binomial) - 2]:
-        raw.append((
-            sum((w * b[0] for w, b in zip(weights, binomial[1:], strict=False)), fmpq(0)),
-            sum((w * b[1] for w, b in zip(weights, binomial[1:], strict=False)), fmpq(0)),
-        ))
+        raw.append(
+            (
+                sum((w * b[0] for w, b in zip(weights, binomial[1:], strict=False)), fmpq(0)),
+                sum((w * b[1] for w, b in zip(weights, binomial[1:], strict=False)), fmpq(0)),
+            )
+        )
     result = [mean]
     if len(raw) > 2:
         low, high = _minus(raw[2], _power(mean, 2))
@@ -231,8 +245,9 @@ def moments_before_cut(d: Decomposition, moments: int) -> list[list[Quantity]]:
     result = []
     for phases in counted_phases(d.law)[1 : d.phase + 2]:
         known = function.combine(phases, ends)
-        result.append(central_enclosures(known, known)
-                      + [Quantity(None, fmpq(0))] * (moments - order))
+        result.append(
+            central_enclosures(known, known) + [Quantity(None, fmpq(0))] * (moments - order)
+        )
     return result
 
 
@@ -279,5 +294,6 @@ def _with_lost_runs(block: Refined) -> tuple[Refined, int]:
 
     options = tuple(tuple(moved(edges) for edges in choices) for choices in block.options)
     state = State(block.first, 0, ())
-    return replace(block, states=(*block.states, state),
-                   options=(*options, (((lost, (unit, unit)),),))), lost
+    return replace(
+        block, states=(*block.states, state), options=(*options, (((lost, (unit, unit)),),))
+    ), lost

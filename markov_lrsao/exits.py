@@ -41,8 +41,8 @@ def site_events(
     length: int,
     at_one: bool,
     lossy: bool = False,
-    prepare: Callable[
-        [int, dict[int, Element], dict[tuple[int, int], Element]], None] | None = None,
+    prepare: Callable[[int, dict[int, Element], dict[tuple[int, int], Element]], None]
+    | None = None,
 ) -> Events:
     """Return the law of a site's next exit from each of its classes.
 
@@ -85,7 +85,8 @@ def count_exits(
                     if moved == 1:
                         _accumulate(kernel, (u, d), term)
                     _accumulate(
-                        x.setdefault((u + 1, d) if moved == 1 else (u, d + 1), {}), to, term)
+                        x.setdefault((u + 1, d) if moved == 1 else (u, d + 1), {}), to, term
+                    )
     return kernel
 
 
@@ -126,5 +127,7 @@ def _order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
         indices.extend(number[j] for j in rows[k])
         indptr.append(len(indices))
     order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
-    return [tuple(keys[i] for i in order.members[order.start[c] : order.start[c + 1]].tolist())
-            for c in range(len(order))]
+    return [
+        tuple(keys[i] for i in order.members[order.start[c] : order.start[c + 1]].tolist())
+        for c in range(len(order))
+    ]

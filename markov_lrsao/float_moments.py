@@ -31,7 +31,11 @@ _UNIT = 2.0**-53
 
 
 def float_moments(
-    chain: MarkovChain, begin: BoolArray | None, end: BoolArray, order: int = 2, *,
+    chain: MarkovChain,
+    begin: BoolArray | None,
+    end: BoolArray,
+    order: int = 2,
+    *,
     progress: Progress = no_progress,
 ) -> list[Ball]:
     """Return what `hitting.phase_moments` returns, in floats with bounds.
@@ -84,15 +88,19 @@ class _Moments:
     def weights(self) -> Positive:
         """The probability of every transition."""
         sources = self.chain.sources
-        return Positive(self.chain.numerators.astype(np.float64)
-                        / self.chain.denominators[sources].astype(np.float64), 3)
+        return Positive(
+            self.chain.numerators.astype(np.float64)
+            / self.chain.denominators[sources].astype(np.float64),
+            3,
+        )
 
     @cached_property
     def _steps(self) -> tuple[FloatArray, float]:
         """The expected number of steps as computed, and by how much its equations fail."""
         inside = ~self.target
-        values = backward(self.chain, inside, np.ones(self.chain.size), field="float",
-                          progress=self.progress)
+        values = backward(
+            self.chain, inside, np.ones(self.chain.size), field="float", progress=self.progress
+        )
         each = Ball(inside.astype(np.float64), np.zeros(len(inside)))
         return values, self.residual(inside, each, values)
 
@@ -107,8 +115,10 @@ class _Moments:
         """S >= 1 + P S outside the target, and 0 in it."""
         values, off = self._steps
         if not off <= 0.5:
-            raise SolverError("the expected number of steps is too large for floats with a bound "
-                              "of their error; use exact fractions")
+            raise SolverError(
+                "the expected number of steps is too large for floats with a bound "
+                "of their error; use exact fractions"
+            )
         # values >= 1 - off + P values, so that values / (1 - off) will do
         return np.asarray(values * ((1 + 4 * _UNIT) / (1 - off)))
 
@@ -131,8 +141,14 @@ class _Moments:
 
     def solve(self, inside: BoolArray, constant: Ball, outside: Ball) -> Ball:
         """Solve v = c + P v inside, v as given outside, which contains the target."""
-        values = backward(self.chain, inside, np.where(inside, constant.mid, 0.0), outside.mid,
-                          field="float", progress=self.progress)
+        values = backward(
+            self.chain,
+            inside,
+            np.where(inside, constant.mid, 0.0),
+            outside.mid,
+            field="float",
+            progress=self.progress,
+        )
         error = self.residual(inside, constant, values) * self.bound
         entered = np.zeros(len(inside), dtype=np.bool_)
         entered[self.chain.indices[inside[self.chain.sources]]] = True

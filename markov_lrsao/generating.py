@@ -31,8 +31,14 @@ from markov_lrsao.series import (
     solve,
 )
 
-__all__ = ["EdgeWeights", "Evaluation", "GeneratingFunction", "site_matrices", "solve_block",
-           "top_vector"]
+__all__ = [
+    "EdgeWeights",
+    "Evaluation",
+    "GeneratingFunction",
+    "site_matrices",
+    "solve_block",
+    "top_vector",
+]
 
 _STRETCH = 2**17
 """Sites whose matrices are held at once: about 100 MB of floats."""
@@ -51,8 +57,9 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
     up, stay = evaluation.column(n - positions, n), evaluation.column(positions, n)
     if evaluation.at_one:
         step = evaluation.z
-        factor = multiply(scale(step, up), divide_by_one_minus(
-            scale(step, stay), up, evaluation.length, True))
+        factor = multiply(
+            scale(step, up), divide_by_one_minus(scale(step, stay), up, evaluation.length, True)
+        )
         if isinstance(factor, Measure):
             factor = factor.full(len(positions))
     else:
@@ -61,8 +68,12 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
         if evaluation.majorant:
             factor = (np.abs(factor[0]),)
     matrices: SiteMatrices = {(0, 0): factor}
-    whole = product([(matrices, (1, 1))], exact=evaluation.exact, length=evaluation.length,
-                    stochastic=evaluation.at_one and not evaluation.central)
+    whole = product(
+        [(matrices, (1, 1))],
+        exact=evaluation.exact,
+        length=evaluation.length,
+        stochastic=evaluation.at_one and not evaluation.central,
+    )
     unit = {0: evaluation.one}
     found = whole.contract([(unit, unit)])
     assert found is not None
@@ -82,8 +93,7 @@ class EdgeWeights:
         if not isinstance(weight, Corridor):
             down, up = weight
             numerator = down * position + up * (self.n - position)
-            return scale(self._step[counts],
-                         self.evaluation.number(numerator, self.denominator))
+            return scale(self._step[counts], self.evaluation.number(numerator, self.denominator))
         if not counts:
             return self.evaluation.one
         if weight not in self._corridors:
@@ -92,7 +102,9 @@ class EdgeWeights:
 
 
 def solve_block(
-    evaluation: Evaluation, block: Block, counts: Callable[[int], bool],
+    evaluation: Evaluation,
+    block: Block,
+    counts: Callable[[int], bool],
     until: int | None = None,
 ) -> dict[int, dict[Exit, Element]]:
     """Return for each state of a block the generating function of reaching each exit.
@@ -119,8 +131,14 @@ def solve_block(
             else:
                 rows[i][target] = element
         evaluation.without_loop(i, rows[i], outputs[i], marked)
-    return solve(rows, outputs, block.order, length=evaluation.length, at_one=evaluation.at_one,
-                 lossy=evaluation.lossy)
+    return solve(
+        rows,
+        outputs,
+        block.order,
+        length=evaluation.length,
+        at_one=evaluation.at_one,
+        lossy=evaluation.lossy,
+    )
 
 
 def site_matrices(
@@ -132,15 +150,21 @@ def site_matrices(
     """
     n, denominator = decomposition.law.n, decomposition.law.denominator
     positions = np.arange(site.high, site.low - 1, -1)
-    share = {DOWN: evaluation.column(positions, denominator),
-             UP: evaluation.column(n - positions, denominator)}
+    share = {
+        DOWN: evaluation.column(positions, denominator),
+        UP: evaluation.column(n - positions, denominator),
+    }
     z = evaluation.z if counts else evaluation.one
 
     def weight(times: int, direction: int) -> Element:
         return scale(z, share[direction] * times)
 
     events = site_events(
-        site, weight, length=evaluation.length, at_one=evaluation.at_one, lossy=evaluation.lossy,
+        site,
+        weight,
+        length=evaluation.length,
+        at_one=evaluation.at_one,
+        lossy=evaluation.lossy,
         prepare=lambda k, row, leaving: evaluation.without_loop(k, row, leaving, counts),
     )
     if evaluation.central:
@@ -183,16 +207,20 @@ class GeneratingFunction:
             return self._product(e, False)
         masses = self._product(replace(e, order=0), False)
         assert masses.entries is not None
-        return replace(masses, entries={
-            key: scale(e.one, element[0]) for key, element in masses.entries.items()})
+        return replace(
+            masses,
+            entries={key: scale(e.one, element[0]) for key, element in masses.entries.items()},
+        )
 
     def _product(self, e: Evaluation, counts: bool) -> Product:
         """Multiply the sites' matrices, computed a stretch at a time to save memory."""
         d = self.decomposition
         stretches = (
             replace(site, high=high, low=max(site.low, high - _STRETCH + 1))
-            for site in d.sites for high in range(site.high, site.low - 1, -_STRETCH)
+            for site in d.sites
+            for high in range(site.high, site.low - 1, -_STRETCH)
         )
+
         def factors() -> Iterator[tuple[SiteMatrices, tuple[int, int]]]:
             for site in stretches:
                 matrices = site_matrices(e, d, site, counts)
@@ -201,8 +229,12 @@ class GeneratingFunction:
                 yield matrices, (site.incoming + 1, site.outgoing + 1)
 
         try:
-            return product(factors(), exact=e.exact, length=e.length,
-                           stochastic=e.at_one and not e.central and not e.lossy)
+            return product(
+                factors(),
+                exact=e.exact,
+                length=e.length,
+                stochastic=e.at_one and not e.central and not e.lossy,
+            )
         except _NoWayUpError:
             return Product({}, None, fmpz(1))
 
@@ -216,15 +248,14 @@ class GeneratingFunction:
         zero = tuple(0 * c for c in one)
         ends = {
             (x, m): one if (x, m) in chosen else zero
-            for x in self.decomposition.bottom.exits() if x.direction == UP
+            for x in self.decomposition.bottom.exits()
+            if x.direction == UP
             for m in exit_marks(self.decomposition.top_region)
         }
         count = len(self.decomposition.law.landscape.milestones)
         return self.combine([False] * count, ends)[0]
 
-    def combine(
-        self, phases: Sequence[bool], ends: Mapping[tuple[Exit, int], Element]
-    ) -> Element:
+    def combine(self, phases: Sequence[bool], ends: Mapping[tuple[Exit, int], Element]) -> Element:
         """Multiply bottom block, sites and top region with what follows the cut."""
         d, e = self.decomposition, self.evaluation
 
@@ -233,8 +264,9 @@ class GeneratingFunction:
 
         bottom = solve_block(e, d.bottom, counts)
         if d.top_region is None:
-            return self._sum([multiply(v, ends[exit_, 0])
-                              for exit_, v in bottom[d.bottom.start[0]].items()])
+            return self._sum(
+                [multiply(v, ends[exit_, 0]) for exit_, v in bottom[d.bottom.start[0]].items()]
+            )
         top = top_vector(e, d, phases[d.phase])
         columns = _bottom_columns(d, bottom)
         pairs: list[tuple[Vector, Vector]] = []
@@ -246,12 +278,17 @@ class GeneratingFunction:
             }
             pairs.append((row, column))
         if not d.sites:
-            return self._sum([multiply(v, column[c]) for row, column in pairs
-                              for c, v in row.items()])
+            return self._sum(
+                [multiply(v, column[c]) for row, column in pairs for c, v in row.items()]
+            )
         if phases[d.phase]:
             return self.middle.contract(pairs) or self._sum([])
-        if e.at_one and not e.central and not e.lossy and all(
-                _alike(v, column[0]) for _, column in pairs for v in column.values()):
+        if (
+            e.at_one
+            and not e.central
+            and not e.lossy
+            and all(_alike(v, column[0]) for _, column in pairs for v in column.values())
+        ):
             # What follows does not depend on the crossing counts: the result is a mean of
             # equal values.
             return _total([multiply(v, column[0]) for row, column in pairs for v in row.values()])
@@ -268,8 +305,11 @@ class GeneratingFunction:
         result: dict[tuple[Exit, int], Element] = {}
         for key, i in d.tail_start.items():
             over = self.until is not None and d.tail.states[i].phase >= self.until
-            result[key] = e.one if over else self._sum(
-                [v for exit_, v in tail[i].items() if exit_.direction == UP])
+            result[key] = (
+                e.one
+                if over
+                else self._sum([v for exit_, v in tail[i].items() if exit_.direction == UP])
+            )
         return result
 
     def _sum(self, elements: Sequence[Element]) -> Element:
@@ -279,8 +319,10 @@ class GeneratingFunction:
 
 def _alike(a: Element, b: Element) -> bool:
     """Whether two elements are equal: exactly, or as floats up to a few last places."""
-    return all(x == y or (isinstance(x, float) and abs(x - y) <= _LAST_PLACES * abs(y))
-               for x, y in zip(a, b, strict=True))
+    return all(
+        x == y or (isinstance(x, float) and abs(x - y) <= _LAST_PLACES * abs(y))
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def _total(elements: Sequence[Element]) -> Element:

@@ -26,7 +26,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def hitting_times(
-    chain: MarkovChain, target: BoolArray, *, field: Field = "exact",
+    chain: MarkovChain,
+    target: BoolArray,
+    *,
+    field: Field = "exact",
     progress: Progress = no_progress,
 ) -> Any:
     """Return E_i[T] for every state i, T the first time in `target`.
@@ -41,7 +44,11 @@ def hitting_times(
 
 
 def central_moments(
-    chain: MarkovChain, target: BoolArray, order: int, *, field: Field = "exact",
+    chain: MarkovChain,
+    target: BoolArray,
+    order: int,
+    *,
+    field: Field = "exact",
     progress: Progress = no_progress,
 ) -> list[Any]:
     """Return [E_i[T], Var_i[T], third, .. central moment up to `order`] for every state i.
@@ -106,8 +113,13 @@ def _merged(
 
 
 def phase_moments(
-    chain: MarkovChain, begin: BoolArray | None, end: BoolArray, order: int = 2, *,
-    field: Field = "exact", progress: Progress = no_progress,
+    chain: MarkovChain,
+    begin: BoolArray | None,
+    end: BoolArray,
+    order: int = 2,
+    *,
+    field: Field = "exact",
+    progress: Progress = no_progress,
 ) -> list[Any]:
     """Return mean and central moments of the time from first hitting `begin` to hitting `end`.
 
@@ -130,8 +142,10 @@ def phase_moments(
     result = [mean]
     for k in range(2, order + 1):
         spread = [
-            sum((comb(k, m) * moments[m - 1][i] * (h - mean) ** (k - m)
-                 for m in range(2, k + 1)), (h - mean) ** k)
+            sum(
+                (comb(k, m) * moments[m - 1][i] * (h - mean) ** (k - m) for m in range(2, k + 1)),
+                (h - mean) ** k,
+            )
             for i, h in enumerate(means)
         ]
         result.append(expected_at_hitting(chain, begin, spread)[start])

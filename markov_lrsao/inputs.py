@@ -28,8 +28,13 @@ DEFAULT_LIMIT = 256 * 2**20
 """Bytes that are read from one file unless more is allowed."""
 _VARIABLE = "MARKOV_LRSAO_MAX_SIZE"
 _CHUNK = 2**20
-_KINDS = ((stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
-          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 _SIZE = re.compile(r"([0-9]{1,18})([KMGT]?)")
 
 
@@ -69,8 +74,9 @@ def read_input(path: str | Path, limit: int | None = None) -> bytes:
     try:
         _check(os.stat(path), name)
         # Not blocking, and checked again: the file may have been exchanged since.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-                         | getattr(os, "O_BINARY", 0))
+        handle = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        )
         with os.fdopen(handle, "rb") as stream:
             _check(os.fstat(handle), name)
             data = _bounded(stream, most, name)
@@ -102,7 +108,8 @@ def _bounded(stream: IO[bytes] | gzip.GzipFile, most: int, name: str) -> bytes:
         if size > most:
             raise FileFormatError(
                 f"{name}: larger than the limit of {most:,} bytes; raise it with "
-                f"{_VARIABLE}=2G, or with --max-size where a command has it")
+                f"{_VARIABLE}=2G, or with --max-size where a command has it"
+            )
         pieces.append(piece)
     return b"".join(pieces)
 
@@ -114,8 +121,10 @@ def read_text(path: str | Path, limit: int | None = None) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(f"{printable(str(path))}, line {line}: byte "
-                              f"0x{data[error.start]:02x} is not valid UTF-8") from None
+        raise FileFormatError(
+            f"{printable(str(path))}, line {line}: byte "
+            f"0x{data[error.start]:02x} is not valid UTF-8"
+        ) from None
 
 
 class _Twice(ValueError):
@@ -151,7 +160,10 @@ def load_json(text: str, name: str) -> Any:
         raise FileFormatError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from None
     except _Twice as error:
         raise FileFormatError(
-            f"{name}: the key {str(error)[:40]!r} is given twice in one object") from None
+            f"{name}: the key {str(error)[:40]!r} is given twice in one object"
+        ) from None
     except (RecursionError, ValueError):
-        raise FileFormatError(f"{name}, line 1: not JSON that can be read: nested too deeply, "
-                              f"a number too long, or no number") from None
+        raise FileFormatError(
+            f"{name}, line 1: not JSON that can be read: nested too deeply, "
+            f"a number too long, or no number"
+        ) from None

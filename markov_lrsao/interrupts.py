@@ -171,8 +171,11 @@ def supervised(work: Callable[[], int]) -> int:
     ignored (a job in the background), or on systems whose libraries do not survive a fork, the
     work is done right here.
     """
-    if (sys.platform != "linux" or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None)
-            or threading.current_thread() is not threading.main_thread()):
+    if (
+        sys.platform != "linux"
+        or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None)
+        or threading.current_thread() is not threading.main_thread()
+    ):
         return work()
     import warnings
 

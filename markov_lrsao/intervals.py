@@ -66,10 +66,14 @@ class Interval:
     def __contains__(self, other: object) -> bool:
         return (
             isinstance(other, Interval)
-            and (self.low < other.low or (
-                self.low == other.low and (self.low_attained or not other.low_attained)))
-            and (self.high > other.high or (
-                self.high == other.high and (self.high_attained or not other.high_attained)))
+            and (
+                self.low < other.low
+                or (self.low == other.low and (self.low_attained or not other.low_attained))
+            )
+            and (
+                self.high > other.high
+                or (self.high == other.high and (self.high_attained or not other.high_attained))
+            )
         )
 
     def __hash__(self) -> int:

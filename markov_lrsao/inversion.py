@@ -118,14 +118,16 @@ class Problem:
     def evaluate(self, evaluation: Evaluation, phases: Sequence[bool] | None = None) -> Element:
         """Return E[z^T; T < infinity]."""
         function = GeneratingFunction(
-            self.decomposition, replace(evaluation, lossy=self.lossy), self.phase)
+            self.decomposition, replace(evaluation, lossy=self.lossy), self.phase
+        )
         return function(self.phases if phases is None else phases)
 
     @cached_property
     def reached(self) -> fmpq:
         """P(T < infinity), exactly."""
-        return fmpq(1) if not self.lossy else fmpq(
-            self.evaluate(Evaluation(exact=True, order=0))[0])
+        return (
+            fmpq(1) if not self.lossy else fmpq(self.evaluate(Evaluation(exact=True, order=0))[0])
+        )
 
     @cached_property
     def moments(self) -> list[Quantity]:
@@ -163,8 +165,7 @@ def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion:
         return _inversion(problem, known, Quantity(never), 0.0, progress)
     block = found.choices
     problem = Problem.of(replace(found, tail=block.block(), choices=None), phase)
-    if phase is not None and all(
-            block.states[i].phase >= phase for i in found.tail_start.values()):
+    if phase is not None and all(block.states[i].phase >= phase for i in found.tail_start.values()):
         # The phase ends at the cut, before anything is open.
         return _inversion(problem, problem.moments, Quantity(fmpq(0)), 0.0, progress)
     met = _given_up(found, block, problem.lossy)
@@ -181,8 +182,12 @@ def _enclosed(found: Decomposition, phase: int | None) -> list[Quantity] | None:
     """Enclose mean and variance where comparisons are open; None where that is not possible."""
     block = found.choices
     assert block is not None
-    if any(isinstance(t, Exit) and t.direction != UP
-           for options in block.options for edges in options for t, _ in edges):
+    if any(
+        isinstance(t, Exit) and t.direction != UP
+        for options in block.options
+        for edges in options
+        for t, _ in edges
+    ):
         return None  # runs are given up
     try:
         return enclose_moments(found, 2).values[0 if phase is None else phase]
@@ -218,7 +223,10 @@ def _given_up(found: Decomposition, block: Refined, lossy: bool) -> float:
 
 
 def _inversion(
-    problem: Problem, moments: Sequence[Quantity], never: Quantity, undecided: float,
+    problem: Problem,
+    moments: Sequence[Quantity],
+    never: Quantity,
+    undecided: float,
     progress: Progress,
 ) -> Inversion:
     mean = float(problem.moments[0])
@@ -241,9 +249,15 @@ def _inversion(
             bar.advance(len(j))
     rounding = _rounding(problem, points, cut)
     return Inversion(
-        expectation=moments[0], variance=moments[1], finite_mean=mean, never=never,
-        error=float(aliasing + truncation + rounding + undecided), horizon=points - 1,
-        points=points, values=values)
+        expectation=moments[0],
+        variance=moments[1],
+        finite_mean=mean,
+        never=never,
+        error=float(aliasing + truncation + rounding + undecided),
+        horizon=points - 1,
+        points=points,
+        values=values,
+    )
 
 
 def _rounding(problem: Problem, points: int, cut: int) -> float:

@@ -27,8 +27,15 @@ from markov_lrsao.lumping import merge_patterns
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.solvers import Field
 
-__all__ = ["MAX_STATES", "Coding", "JointChain", "chain_of", "enumerate_codes",
-           "enumerate_joint", "expected_states"]
+__all__ = [
+    "MAX_STATES",
+    "Coding",
+    "JointChain",
+    "chain_of",
+    "enumerate_codes",
+    "enumerate_joint",
+    "expected_states",
+]
 
 IntArray = npt.NDArray[np.int64]
 _LARGEST_CODE = 2**62
@@ -164,8 +171,14 @@ def _table(coding: Coding) -> _Table:
                 delta.append(difference)
                 numerator.append(weight)
             begin.append(len(delta))
-    return _Table(base, np.array(begin), np.array(delta, np.int64), np.array(numerator, np.int64),
-                  np.array(undecided), np.array(unexplored))
+    return _Table(
+        base,
+        np.array(begin),
+        np.array(delta, np.int64),
+        np.array(numerator, np.int64),
+        np.array(undecided),
+        np.array(unexplored),
+    )
 
 
 def _expand(coding: Coding, table: _Table, codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -193,8 +206,9 @@ def _refuse(coding: Coding, table: _Table, codes: IntArray, shown: IntArray) -> 
         )
     r = int(law.row[int(coding.positions(codes)[first])])
     try:
-        coding.automata.choose(int(regions.row_class[r]),
-                               int(coding.pattern(codes[first : first + 1], r)[0]))
+        coding.automata.choose(
+            int(regions.row_class[r]), int(coding.pattern(codes[first : first + 1], r)[0])
+        )
     except UndecidedComparisonError as error:
         raise UndecidedComparisonError(f"in state {coding.label(code)}: {error}") from None
 
@@ -228,7 +242,10 @@ def enumerate_codes(
 
 
 def chain_of(
-    coding: Coding, table: _Table, codes: IntArray, start: IntArray,
+    coding: Coding,
+    table: _Table,
+    codes: IntArray,
+    start: IntArray,
     stop: Callable[[IntArray], npt.NDArray[np.bool_]],
 ) -> MarkovChain:
     """Return the chain on sorted codes; states where `stop` holds become absorbing."""
@@ -245,8 +262,11 @@ def chain_of(
     indptr = np.concatenate([[0], np.cumsum(counts)])
     indices = np.searchsorted(codes, successors)
     return MarkovChain(
-        indptr=indptr.astype(np.int64), indices=indices.astype(np.int64), numerators=numerators,
-        denominators=np.full(len(codes), law.denominator), positions=coding.positions(codes),
+        indptr=indptr.astype(np.int64),
+        indices=indices.astype(np.int64),
+        numerators=numerators,
+        denominators=np.full(len(codes), law.denominator),
+        positions=coding.positions(codes),
         start=np.searchsorted(codes, np.unique(start)).astype(np.int64),
         labeller=lambda state: coding.label(int(codes[state])),
     )
@@ -266,8 +286,12 @@ def expected_states(law: StepLaw, *, merge: bool) -> float | None:
     if family is None or int(law.row[: law.optimum].max()) + 1 <= _FEW_ROWS[merge]:
         return None
     smallest = next(
-        (m for m in range(1, law.n)
-         if (r := family.ell_range(m)) is not None and r[0] <= ell <= r[1]), None
+        (
+            m
+            for m in range(1, law.n)
+            if (r := family.ell_range(m)) is not None and r[0] <= ell <= r[1]
+        ),
+        None,
     )
     if smallest is None or smallest + 2 >= law.n:
         return None
@@ -310,7 +334,8 @@ def enumerate_joint(
         raise StateSpaceTooLargeError(
             f"the joint chain at n = {law.n}, ell = {law.landscape.ell} would have about "
             f"{expected:.1e} states, more than the limit of {largest:,}; "
-            + ("" if merge else "drop --unmerged, or ") + "raise --max-states"
+            + ("" if merge else "drop --unmerged, or ")
+            + "raise --max-states"
         )
     coding = Coding.of(automata, rows)
     start = np.zeros(1, np.int64)

@@ -33,8 +33,20 @@ from markov_lrsao.affine import ELL, Affine, N, P, Piece
 from markov_lrsao.errors import FileFormatError, ParameterError, StateSpaceTooLargeError
 from markov_lrsao.inputs import load_json, read_text
 
-__all__ = ["ELL", "FAMILIES", "JUMP", "JUMP_OPEN", "LARGEST_N", "ONEMAX", "Affine", "Landscape",
-           "LandscapeFamily", "N", "P", "Piece"]
+__all__ = [
+    "ELL",
+    "FAMILIES",
+    "JUMP",
+    "JUMP_OPEN",
+    "LARGEST_N",
+    "ONEMAX",
+    "Affine",
+    "Landscape",
+    "LandscapeFamily",
+    "N",
+    "P",
+    "Piece",
+]
 
 IntArray = npt.NDArray[np.int64]
 LARGEST_N = 20_000_000
@@ -55,7 +67,8 @@ def check_n(n: int) -> None:
     if n > LARGEST_N:
         raise StateSpaceTooLargeError(
             f"n = {n:,} is too large: its tables would need some {n * 400 // 10**9:,} GB; "
-            f"the limit is n = {LARGEST_N:,}")
+            f"the limit is n = {LARGEST_N:,}"
+        )
 
 
 @dataclass(frozen=True)
@@ -263,7 +276,8 @@ class Landscape:
         if not isinstance(target, str) or target not in arrays:
             raise ParameterError(f"target = {target!r} is not one of {list(arrays)}")
         ends = (
-            [int(arrays[target].argmax())] if milestones is None
+            [int(arrays[target].argmax())]
+            if milestones is None
             else _integers(milestones, "milestones").tolist()
         )
         n = next(iter(lengths.values())) - 1
@@ -279,7 +293,8 @@ class Landscape:
         if not os.path.lexists(path):
             raise ParameterError(
                 f"landscape {str(path)!r} is neither known nor a file: choose "
-                f"{', '.join(FAMILIES)}, or the name of a JSON file")
+                f"{', '.join(FAMILIES)}, or the name of a JSON file"
+            )
         try:
             data: Any = load_json(read_text(path), str(path))
         except FileFormatError as error:
@@ -293,7 +308,9 @@ class Landscape:
         if not isinstance(data["objectives"], dict):
             raise ParameterError(f"landscape file {path}: objectives must map names to lists")
         return cls.from_arrays(
-            data["objectives"], data["target"], data.get("milestones"),
+            data["objectives"],
+            data["target"],
+            data.get("milestones"),
             name=str(data.get("name", Path(path).stem)),
         )
 
@@ -313,8 +330,15 @@ JUMP = LandscapeFamily(
     name="Jump",
     objectives=(
         ("L", (Piece.of(0, ELL + 1, P), Piece.of(ELL + 2, N, 0))),
-        ("J", (Piece.of(0, ELL, 0), Piece.of(ELL + 1, N - ELL - 1, P),
-               Piece.of(N - ELL, N - 1, 0), Piece.of(N, N, P))),
+        (
+            "J",
+            (
+                Piece.of(0, ELL, 0),
+                Piece.of(ELL + 1, N - ELL - 1, P),
+                Piece.of(N - ELL, N - 1, 0),
+                Piece.of(N, N, P),
+            ),
+        ),
         ("R", (Piece.of(0, N - ELL - 2, 0), Piece.of(N - ELL - 1, N, P))),
     ),
     target="J",

@@ -94,8 +94,10 @@ class StepLaw:
         actions = landscape.actions if algorithm.actions == "all" else (landscape.target,)
         neighbour = _neighbours(landscape.n)
         chosen_gain = np.stack(
-            [landscape.objectives[a][neighbour] - landscape.objectives[a][:, None]
-             for a in actions],
+            [
+                landscape.objectives[a][neighbour] - landscape.objectives[a][:, None]
+                for a in actions
+            ],
             axis=1,
         )
         accepted = chosen_gain >= (0 if algorithm.accept_equal else 1)
@@ -105,8 +107,14 @@ class StepLaw:
         state = target if algorithm.state == "target" else np.zeros_like(target)
         row, first = _number_by_first(state)
         return cls(
-            landscape=landscape, algorithm=algorithm, actions=actions, row=row,
-            row_value=state[first], accepted=accepted, reward_index=reward_index, rewards=rewards,
+            landscape=landscape,
+            algorithm=algorithm,
+            actions=actions,
+            row=row,
+            row_value=state[first],
+            accepted=accepted,
+            reward_index=reward_index,
+            rewards=rewards,
         )
 
     @property

@@ -37,8 +37,9 @@ def pattern_classes(automata: RowAutomata, row_class: int) -> list[int]:
     while True:
         seen: dict[tuple[object, ...], int] = {}
         refined = [
-            seen.setdefault((number[k], _signature(automata, row_class, k, kinds, number)),
-                            len(seen))
+            seen.setdefault(
+                (number[k], _signature(automata, row_class, k, kinds, number)), len(seen)
+            )
             for k in range(len(patterns))
         ]
         if refined == number:
@@ -103,6 +104,9 @@ def _joined(
     """Return per class the bounds that hold for all its members."""
     result: dict[int, tuple[Interval, ...]] = {}
     for box, c in zip(boxes, classes, strict=True):
-        result[c] = box if c not in result else tuple(
-            a.join(b) for a, b in zip(result[c], box, strict=True))
+        result[c] = (
+            box
+            if c not in result
+            else tuple(a.join(b) for a, b in zip(result[c], box, strict=True))
+        )
     return tuple(result[c] for c in range(len(result)))

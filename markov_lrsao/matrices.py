@@ -85,9 +85,7 @@ def _integer_vectors(
     return result, common
 
 
-def product(
-    factors: Iterable[Factors], *, exact: bool, length: int, stochastic: bool
-) -> Product:
+def product(factors: Iterable[Factors], *, exact: bool, length: int, stochastic: bool) -> Product:
     """Multiply all matrices, in order.
 
     Parameters
@@ -140,8 +138,7 @@ def _float_tree(matrices: SiteMatrices, *, stochastic: bool) -> dict[tuple[int, 
         if count % 2:  # set the last one aside
             last = {key: pick(v, -1) for key, v in current.items()}
             leftover = (
-                last if leftover is None
-                else _multiply_float(last, leftover, stochastic=stochastic)
+                last if leftover is None else _multiply_float(last, leftover, stochastic=stochastic)
             )
             current = {key: pick(v, slice(-1)) for key, v in current.items()}
             count -= 1
@@ -209,5 +206,3 @@ def _exact_tree(
             below.append(denominators[-1])
         matrices, denominators = pairs, below
     return matrices[0], denominators[0]
-
-

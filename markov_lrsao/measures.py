@@ -94,8 +94,12 @@ class Measure(tuple[Any, ...]):
             c4 = (p + 4 * pp + pp * p) * (mass * mass) * (mass * mass)
             square = x * x
             result.append(
-                c1 * self[4] + (4 * c2) * (x * x3) + (6 * (c1 * c1)) * (x2 * x2)
-                + (6 * (c3 + c1 * c2)) * (square * x2) + (c4 + 3 * (c2 * c2)) * (square * square))
+                c1 * self[4]
+                + (4 * c2) * (x * x3)
+                + (6 * (c1 * c1)) * (x2 * x2)
+                + (6 * (c3 + c1 * c2)) * (square * x2)
+                + (c4 + 3 * (c2 * c2)) * (square * square)
+            )
         return Measure(result)
 
     def picked(self, index: Any) -> Measure:

@@ -29,10 +29,15 @@ def merge_alike(
     outcome : exits with different outcomes are never merged
     returns : direction of the exits after which the walk comes back at the end it left
     """
-    exits = list(dict.fromkeys(
-        t for options in block.options for edges in options for t, _ in edges
-        if isinstance(t, Exit)
-    ))
+    exits = list(
+        dict.fromkeys(
+            t
+            for options in block.options
+            for edges in options
+            for t, _ in edges
+            if isinstance(t, Exit)
+        )
+    )
     number = {state: i for i, state in enumerate(block.states)}
     back = {
         x: number.get(State(block.last, x.phase, x.patterns)) if x.direction == returns else None
@@ -43,21 +48,28 @@ def merge_alike(
     of_exit = dict(zip(exits, exit_class, strict=True))
     state_class = _numbered([(s.position, s.phase) for s in block.states])
     while True:
+
         def place(target: int | Exit) -> tuple[bool, int]:
             if isinstance(target, Exit):
                 return True, of_exit[target]  # noqa: B023 - used within the round only
             return False, state_class[target]  # noqa: B023
 
-        refined = _numbered([
-            (state_class[i], of_exit.get(came_from[i]) if i in came_from else None,
-             frozenset(_collected(edges, place) for edges in options))
-            for i, options in enumerate(block.options)
-        ])
-        exits_refined = _numbered([
-            (of_exit[x], None if (b := back[x]) is None else refined[b]) for x in exits
-        ])
-        settled = (len(set(refined)) == len(set(state_class))
-                   and len(set(exits_refined)) == len(set(of_exit.values())))
+        refined = _numbered(
+            [
+                (
+                    state_class[i],
+                    of_exit.get(came_from[i]) if i in came_from else None,
+                    frozenset(_collected(edges, place) for edges in options),
+                )
+                for i, options in enumerate(block.options)
+            ]
+        )
+        exits_refined = _numbered(
+            [(of_exit[x], None if (b := back[x]) is None else refined[b]) for x in exits]
+        )
+        settled = len(set(refined)) == len(set(state_class)) and len(set(exits_refined)) == len(
+            set(of_exit.values())
+        )
         state_class, of_exit = refined, dict(zip(exits, exits_refined, strict=True))
         if settled:
             break
@@ -87,7 +99,10 @@ def _collected(
 
 
 def _representatives(
-    block: Refined, exits: list[Exit], of_exit: dict[Exit, int], state_class: list[int],
+    block: Refined,
+    exits: list[Exit],
+    of_exit: dict[Exit, int],
+    state_class: list[int],
     back: dict[Exit, int | None],
 ) -> tuple[Refined, dict[int, int], dict[Exit, Exit]]:
     first_exit: dict[int, Exit] = {}
@@ -117,9 +132,11 @@ def _representatives(
         return (*other, *((to, (a, b)) for to, (a, b) in shares.items()))
 
     merged = replace(
-        block, states=tuple(block.states[i] for i in kept),
+        block,
+        states=tuple(block.states[i] for i in kept),
         options=tuple(
-            tuple(dict.fromkeys(moved(edges) for edges in block.options[i])) for i in kept),
+            tuple(dict.fromkeys(moved(edges) for edges in block.options[i])) for i in kept
+        ),
         start=tuple(became[i] for i in block.start),
     )
     return merged, became, {x: first_exit[of_exit[x]] for x in exits}

@@ -62,8 +62,15 @@ def _known_relations(pattern: Pattern) -> tuple[tuple[int, int, int], ...]:
     """Return (i, j, relation of i to j) for all known relations; j = -1 stands for 0."""
     k = len(pattern.signs)
     signs = [(i, -1, s) for i, s in enumerate(pattern.signs) if s != UNKNOWN]
-    return (*signs, *((i, j, pattern.relation(i, j)) for i in range(k) for j in range(k)
-                      if i != j and pattern.relation(i, j) != UNKNOWN))
+    return (
+        *signs,
+        *(
+            (i, j, pattern.relation(i, j))
+            for i in range(k)
+            for j in range(k)
+            if i != j and pattern.relation(i, j) != UNKNOWN
+        ),
+    )
 
 
 def _cut(x: Interval, y: Interval, relation: int) -> Interval:
@@ -129,7 +136,8 @@ def _resolve(pattern: Pattern, greedy: tuple[int, ...]) -> Pattern | None:
         for j in range(k):
             if signs[i] == UNKNOWN and signs[j] != UNKNOWN and (j in greedy or signs[j] == 1):
                 signs[i] = signs[j]
-    if any(signs[i] not in (UNKNOWN, signs[j]) and signs[j] != UNKNOWN
-           for i in greedy for j in greedy):
+    if any(
+        signs[i] not in (UNKNOWN, signs[j]) and signs[j] != UNKNOWN for i in greedy for j in greedy
+    ):
         return None
     return Pattern(tuple(signs), tuple(order))

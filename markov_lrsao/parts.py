@@ -53,8 +53,13 @@ def part_chain(
     if merge:
         automata, _ = merge_patterns(automata)
     if number == 0:
-        return _explore(automata, _all_rows(law, law.landscape.milestones[0]),
-                        np.zeros(1, np.int64), law.landscape.milestones[0], progress)
+        return _explore(
+            automata,
+            _all_rows(law, law.landscape.milestones[0]),
+            np.zeros(1, np.int64),
+            law.landscape.milestones[0],
+            progress,
+        )
     begin = law.landscape.milestones[number - 1]
     rows, start = _entries(law, automata, number, begin, progress, merge=merge)
     return _explore(automata, rows, start, law.landscape.milestones[number], progress)
@@ -79,7 +84,12 @@ def _explore(
 
 
 def _entries(
-    law: StepLaw, automata: RowAutomata, number: int, begin: int, progress: Progress, *,
+    law: StepLaw,
+    automata: RowAutomata,
+    number: int,
+    begin: int,
+    progress: Progress,
+    *,
     merge: bool,
 ) -> tuple[tuple[int, ...], IntArray]:
     """Return the rows of a later phase and the coded states in which it can begin.
@@ -96,10 +106,12 @@ def _entries(
             rows = d.tail.rows
             coding = Coding.of(automata, rows)
             starts = [d.tail.states[i].patterns for i in set(d.tail_start.values())]
-            return rows, np.unique([
-                begin + sum(int(coding.stride[r]) * k for r, k in zip(rows, s, strict=True))
-                for s in starts
-            ]).astype(np.int64)
+            return rows, np.unique(
+                [
+                    begin + sum(int(coding.stride[r]) * k for r, k in zip(rows, s, strict=True))
+                    for s in starts
+                ]
+            ).astype(np.int64)
     if number == 1:
         rows = _all_rows(law, law.landscape.milestones[1])
         coding = Coding.of(automata, rows)
@@ -107,8 +119,9 @@ def _entries(
         def stop(positions: IntArray) -> npt.NDArray[np.bool_]:
             return np.asarray(positions >= begin, dtype=np.bool_)
 
-        codes, _ = enumerate_codes(coding, np.zeros(1, np.int64), stop,
-                                   largest=MAX_STATES["exact"], progress=progress)
+        codes, _ = enumerate_codes(
+            coding, np.zeros(1, np.int64), stop, largest=MAX_STATES["exact"], progress=progress
+        )
         return rows, codes[coding.positions(codes) == begin]
     joint = enumerate_joint(law, merge=merge, progress=progress, automata=None)
     return joint.coding.rows, _first_hits(joint.chain, joint.codes, begin)

@@ -76,7 +76,7 @@ class Pattern:
         if UNKNOWN in self.signs or UNKNOWN in self.order:
             signs = " ".join(f"{a}{_SIGN[s]}" for a, s in zip(names, self.signs, strict=True))
             known = [
-                f"{names[i]}{ {1: '>', 0: '=', -1: '<'}[self.relation(i, j)]}{names[j]}"
+                f"{names[i]}{ {1: '>', 0: '=', -1: '<'}[self.relation(i, j)] }{names[j]}"
                 for i, j in combinations(range(len(names)), 2)
                 if self.relation(i, j) != UNKNOWN
             ]
@@ -125,8 +125,11 @@ def updated_pattern(
             other = pattern.relation(i, j)
             through = relations[i]
             if (
-                relations[j] == UNKNOWN and i not in (action, j)
-                and other != UNKNOWN and through != UNKNOWN and other * through >= 0
+                relations[j] == UNKNOWN
+                and i not in (action, j)
+                and other != UNKNOWN
+                and through != UNKNOWN
+                and other * through >= 0
             ):
                 relations[j] = through or other
     sign = new.sign
@@ -138,8 +141,10 @@ def updated_pattern(
                 sign = through or other
     signs = tuple(sign if i == action else s for i, s in enumerate(pattern.signs))
     order = tuple(
-        relations[j] if i == action
-        else (relations[i] if relations[i] == UNKNOWN else -relations[i]) if j == action
+        relations[j]
+        if i == action
+        else (relations[i] if relations[i] == UNKNOWN else -relations[i])
+        if j == action
         else pattern.relation(i, j)
         for i, j in combinations(range(k), 2)
     )

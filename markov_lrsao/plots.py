@@ -49,7 +49,11 @@ def figure(path: Path, rows: int = 1, width: float = 7.0, height: float = 4.2) -
 
 
 def plot_distribution(
-    law: Distribution, quantiles: Sequence[Quantile], name: str, title: str, path: Path,
+    law: Distribution,
+    quantiles: Sequence[Quantile],
+    name: str,
+    title: str,
+    path: Path,
 ) -> None:
     """Draw P(T <= t) over t on a logarithmic axis, with the quantiles marked.
 
@@ -68,14 +72,24 @@ def plot_distribution(
         axes.step(times, law.cdf(times), where="post", color=COLOURS[0], lw=1.8)
         axes.set_xscale("log")
         given = "" if law.never.value == 0 else f" | {name} < inf"
-        axes.axvline(law.finite_mean, color=COLOURS[1], lw=1.2, ls="--",
-                     label=f"E[{name}{given}] = {law.finite_mean:,.6g}")
+        axes.axvline(
+            law.finite_mean,
+            color=COLOURS[1],
+            lw=1.2,
+            ls="--",
+            label=f"E[{name}{given}] = {law.finite_mean:,.6g}",
+        )
         for q in quantiles:
             if isinf(q.value):
                 continue
             axes.plot([q.value], [q.level], "o", color=COLOURS[2], ms=5)
-            axes.annotate(f"{q.level:g}: {q}", (q.value, q.level), textcoords="offset points",
-                          xytext=(6, -9), fontsize=8)
+            axes.annotate(
+                f"{q.level:g}: {q}",
+                (q.value, q.level),
+                textcoords="offset points",
+                xytext=(6, -9),
+                fontsize=8,
+            )
         axes.set_xlabel("t (function evaluations)")
         axes.set_ylabel(f"P({name} <= t)")
         axes.set_ylim(-0.02, 1.04)
@@ -86,6 +100,7 @@ def plot_distribution(
 
 def plot_profile(found: Profile, path: Path) -> None:
     """Draw expected steps and expected visits per position."""
+
     def floats(values: Sequence[Any]) -> Any:
         return np.array([to_float(v) for v in values]) if found.exact else np.asarray(values)
 
@@ -96,8 +111,14 @@ def plot_profile(found: Profile, path: Path) -> None:
             (axes[0], floats(found.steps), "expected steps"),
             (axes[1], floats(found.visits), "expected visits"),
         ):
-            axis.plot(positions[:-1], values[:-1], color=COLOURS[0], lw=1.4,
-                      marker="o" if landscape.n <= 60 else None, ms=3)
+            axis.plot(
+                positions[:-1],
+                values[:-1],
+                color=COLOURS[0],
+                lw=1.4,
+                marker="o" if landscape.n <= 60 else None,
+                ms=3,
+            )
             for milestone in landscape.milestones[:-1]:
                 axis.axvline(milestone, color=COLOURS[1], lw=0.8, ls="--")
             axis.set_ylabel(text)

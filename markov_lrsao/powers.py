@@ -60,7 +60,10 @@ class HittingLaw:
 
 
 def hitting_law(
-    chain: MarkovChain, begin: BoolArray | None, end: BoolArray, *,
+    chain: MarkovChain,
+    begin: BoolArray | None,
+    end: BoolArray,
+    *,
     progress: Progress = no_progress,
 ) -> HittingLaw:
     """Return the law of the time from first hitting `begin` (default: the start) to `end`.
@@ -172,7 +175,8 @@ def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Pow
     if best is None:
         raise UndecidedComparisonError(
             "patterns do not decide here, and no chain with values fits; estimate with "
-            "`markov-lrsao simulate`")
+            "`markov-lrsao simulate`"
+        )
     return best[1]
 
 
@@ -189,6 +193,12 @@ def _powers(
     pmf = found.probabilities
     total = float(pmf.sum())
     mean = float(pmf @ np.arange(len(pmf))) / total if total > 0 else inf
-    return Powers(expectation=moments[0], variance=moments[1], finite_mean=mean, never=never,
-                  error=found.error + undecided if undecided else found.error,
-                  horizon=len(pmf) - 1, probabilities=pmf)
+    return Powers(
+        expectation=moments[0],
+        variance=moments[1],
+        finite_mean=mean,
+        never=never,
+        error=found.error + undecided if undecided else found.error,
+        horizon=len(pmf) - 1,
+        probabilities=pmf,
+    )

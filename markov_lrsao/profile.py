@@ -58,7 +58,10 @@ class Profile:
 
 @implements("Lemma 10")
 def profile(
-    landscape: Landscape, algorithm: Algorithm, *, exact: bool | None = None,
+    landscape: Landscape,
+    algorithm: Algorithm,
+    *,
+    exact: bool | None = None,
     outside_h: bool = False,
 ) -> Profile:
     """Return where a run spends its time.

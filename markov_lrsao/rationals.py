@@ -79,7 +79,7 @@ def rational(value: object, name: str = "value") -> fmpq:
             f"{name} = {value!r} is a binary float, not an exact number: "
             f'write it as text, e.g. "{value}", or as a fraction such as "4/5"'
         )
-    raise ParameterError(f"{name} = {value!r} is not a number; write e.g. 3, \"4/5\" or \"0.8\"")
+    raise ParameterError(f'{name} = {value!r} is not a number; write e.g. 3, "4/5" or "0.8"')
 
 
 def _parse(text: str, name: str) -> fmpq:

@@ -77,9 +77,14 @@ class Reaching:
             return None if value is None else value.to_dict()
 
         return {
-            "state": self.state, "name": self.name, "probability": self.probability.to_dict(),
-            "miss": form(self.miss), "mean": form(self.mean), "finite": self.certain,
-            "conditional_mean": form(self.conditional_mean), "variance": form(self.variance),
+            "state": self.state,
+            "name": self.name,
+            "probability": self.probability.to_dict(),
+            "miss": form(self.miss),
+            "mean": form(self.mean),
+            "finite": self.certain,
+            "conditional_mean": form(self.conditional_mean),
+            "variance": form(self.variance),
             "deviation": None if self.deviation == math.inf else self.deviation,
         }
 
@@ -151,11 +156,23 @@ def reach(
     cut = absorbing_outside(chain, ~target)
     seen = reachable_from(cut.indptr, cut.indices, starts)
     inside = seen & ~never & ~target
-    problem = Systems(absorbing_outside(cut, inside), inside, target & seen, surely,
-                     Rewards(rewards, transition_rewards), field, progress)
+    problem = Systems(
+        absorbing_outside(cut, inside),
+        inside,
+        target & seen,
+        surely,
+        Rewards(rewards, transition_rewards),
+        field,
+        progress,
+    )
     answers = tuple(_answer(chain, problem, int(i)) for i in starts)
-    return ReachingResult(field=field, states=chain.size, solved=problem.chain.size,
-                          seconds=time.perf_counter() - begun, starts=answers)
+    return ReachingResult(
+        field=field,
+        states=chain.size,
+        solved=problem.chain.size,
+        seconds=time.perf_counter() - begun,
+        starts=answers,
+    )
 
 
 def _starts(chain: MarkovChain, start: Sequence[int] | None) -> npt.NDArray[np.int64]:
@@ -164,8 +181,9 @@ def _starts(chain: MarkovChain, start: Sequence[int] | None) -> npt.NDArray[np.i
     else:
         for state in start:
             if not 0 <= state < chain.size:
-                raise ParameterError(f"start state {state} does not exist: states are "
-                                     f"0..{chain.size - 1}")
+                raise ParameterError(
+                    f"start state {state} does not exist: states are 0..{chain.size - 1}"
+                )
         starts = np.unique(np.array(list(start), np.int64))
     if starts.size == 0:
         raise ParameterError("the chain has no start state; name one (--from STATE)")
@@ -173,7 +191,10 @@ def _starts(chain: MarkovChain, start: Sequence[int] | None) -> npt.NDArray[np.i
 
 
 def reach_probabilities(
-    chain: MarkovChain, target: BoolArray, *, field: Field = "exact",
+    chain: MarkovChain,
+    target: BoolArray,
+    *,
+    field: Field = "exact",
     progress: Progress = no_progress,
 ) -> Any:
     """Return the probability of reaching `target` from every state.
@@ -185,9 +206,14 @@ def reach_probabilities(
     """
     never, surely = qualitative(chain, target)
     one, zero = (fmpq(1), fmpq(0)) if field == "exact" else (1.0, 0.0)
-    values = backward(chain, ~never & ~surely, [zero] * chain.size,
-                      [one if t else zero for t in surely.tolist()], field=field,
-                      progress=progress)
+    values = backward(
+        chain,
+        ~never & ~surely,
+        [zero] * chain.size,
+        [one if t else zero for t in surely.tolist()],
+        field=field,
+        progress=progress,
+    )
     return values if field == "exact" else np.minimum(values, 1.0)
 
 
@@ -202,16 +228,26 @@ def _answer(chain: MarkovChain, problem: Systems, state: int) -> Reaching:
         miss: Quantity | None = Quantity(1 - hit)
     else:
         miss = None if problem.miss is None else Quantity(float(problem.miss[b]))
-    common: dict[str, Any] = {"state": state, "name": chain.label(state), "certain": certain,
-                              "probability": quantity(hit), "miss": miss}
+    common: dict[str, Any] = {
+        "state": state,
+        "name": chain.label(state),
+        "certain": certain,
+        "probability": quantity(hit),
+        "miss": miss,
+    }
     if not (problem.inside[b] or problem.target[b]):
-        return Reaching(**common, mean=Quantity(math.inf), conditional_mean=None,
-                        variance=None, deviation=None)
+        return Reaching(
+            **common, mean=Quantity(math.inf), conditional_mean=None, variance=None, deviation=None
+        )
     mean = quantity(problem.mean[b])
     variance, deviation = problem.variance(b)
-    return Reaching(**common, mean=mean if certain else Quantity(math.inf), conditional_mean=mean,
-                    variance=None if variance is None else Quantity(variance),
-                    deviation=deviation)
+    return Reaching(
+        **common,
+        mean=mean if certain else Quantity(math.inf),
+        conditional_mean=mean,
+        variance=None if variance is None else Quantity(variance),
+        deviation=deviation,
+    )
 
 
 def require_certain(result: Reaching) -> Quantity:
@@ -220,4 +256,5 @@ def require_certain(result: Reaching) -> Quantity:
         return result.mean
     raise NotAbsorbingError(
         f"from state {printable(result.name)} the target is reached with probability "
-        f"{result.probability.decimal} only, so its expected time is infinite")
+        f"{result.probability.decimal} only, so its expected time is infinite"
+    )

@@ -89,8 +89,14 @@ class Systems:
     error: Any
 
     def __init__(
-        self, chain: MarkovChain, inside: BoolArray, target: BoolArray, surely: BoolArray,
-        rewards: Rewards, field: Field, progress: Progress,
+        self,
+        chain: MarkovChain,
+        inside: BoolArray,
+        target: BoolArray,
+        surely: BoolArray,
+        rewards: Rewards,
+        field: Field,
+        progress: Progress,
     ) -> None:
         self.field, self.progress = field, progress
         earned = rewards.of_states(chain.size)
@@ -121,10 +127,23 @@ class Systems:
                 classes[i] = numbers.setdefault(str(earned[i]), len(numbers))
         return classes
 
-    def _solve(self, constant: Any, outside: Any = None, *, where: Any = None,
-               tilted: FloatArray | None = None) -> Any:
-        return backward(self.chain, self.inside if where is None else where, constant, outside,
-                        field=self.field, tilted=tilted, progress=self.progress)
+    def _solve(
+        self,
+        constant: Any,
+        outside: Any = None,
+        *,
+        where: Any = None,
+        tilted: FloatArray | None = None,
+    ) -> Any:
+        return backward(
+            self.chain,
+            self.inside if where is None else where,
+            constant,
+            outside,
+            field=self.field,
+            tilted=tilted,
+            progress=self.progress,
+        )
 
     def _exactly(self, step: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
         chain, zero, one = self.chain, fmpq(0), fmpq(1)
@@ -145,8 +164,12 @@ class Systems:
         for i in np.flatnonzero(self.inside).tolist():
             before = step[i] - mean[i]
             result[i] = sum(
-                (p * hit[j] * (before + moving.get(e, zero) + mean[j]) ** 2
-                 for e, (j, p) in enumerate(chain.row(i), start=pointers[i])), zero)
+                (
+                    p * hit[j] * (before + moving.get(e, zero) + mean[j]) ** 2
+                    for e, (j, p) in enumerate(chain.row(i), start=pointers[i])
+                ),
+                zero,
+            )
         self.hit, self.mean, self.spread = hit, mean, self._solve(result)
         self.miss = None
 
@@ -157,7 +180,8 @@ class Systems:
         tilted = self._conditioned()
         weights = chain.probabilities if tilted is None else tilted
         first = np.where(self.inside, step, 0.0) + np.bincount(
-            rows, weights=weights * extra, minlength=chain.size)
+            rows, weights=weights * extra, minlength=chain.size
+        )
         if np.any((extra > 0) & self.inside[rows] & (first[rows] < _SMALLEST)):
             raise SolverError("an expected reward is below the range of floats; add --exact")
         try:
@@ -166,15 +190,14 @@ class Systems:
             if "exceeds" not in str(error):
                 raise
             raise SolverError(
-                "the expected time exceeds the range of floats; add --exact") from None
+                "the expected time exceeds the range of floats; add --exact"
+            ) from None
         # A power of two, so that dividing by it rounds nothing.
         self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
         costs = (step[rows] + extra) / self.scale
         self._variances(costs, np.where(self.inside[rows], weights, 0.0), tilted)
 
-    def _variances(
-        self, costs: FloatArray, weights: FloatArray, tilted: FloatArray | None
-    ) -> None:
+    def _variances(self, costs: FloatArray, weights: FloatArray, tilted: FloatArray | None) -> None:
         """Solve for the variance and for bounds of its errors, in units of scale^2."""
         chain, rows, mean = self.chain, self.chain.sources, self.mean / self.scale
 
@@ -237,8 +260,9 @@ class Systems:
         if deviation and variance < _SMALLEST:
             raise SolverError("the variance is below the range of floats; add --exact")
         if self.error[b] > _JUMP_ACCURACY * self.spread[b] + _MEAN_ACCURACY * relative**2:
-            raise SolverError("the variance has no digits that floats can be trusted with; "
-                              "add --exact")
+            raise SolverError(
+                "the variance has no digits that floats can be trusted with; add --exact"
+            )
         return variance if math.isfinite(variance) else None, deviation
 
 

@@ -73,10 +73,21 @@ class Refined:
 
     def block(self, chosen: Sequence[int] | None = None) -> Block:
         """Return the block in which state i takes its option ``chosen[i]``, by default 0."""
-        edges = tuple(options[chosen[i] if chosen is not None else 0]
-                      for i, options in enumerate(self.options))
-        return Block(self.automata, self.first, self.last, self.rows, self.states, edges,
-                     self.denominator, component_order(edges), self.start)
+        edges = tuple(
+            options[chosen[i] if chosen is not None else 0]
+            for i, options in enumerate(self.options)
+        )
+        return Block(
+            self.automata,
+            self.first,
+            self.last,
+            self.rows,
+            self.states,
+            edges,
+            self.denominator,
+            component_order(edges),
+            self.start,
+        )
 
 
 def safe_actions(law: StepLaw, first: int, last: int, row: int) -> tuple[bool, ...]:
@@ -88,9 +99,11 @@ def safe_actions(law: StepLaw, first: int, last: int, row: int) -> tuple[bool, .
     positions = first + np.flatnonzero(law.row[first : last + 1] == row)
     return tuple(
         all(
-            not move.possible or (p + 2 * direction - 1 == law.optimum and move.accepted)
+            not move.possible
+            or (p + 2 * direction - 1 == law.optimum and move.accepted)
             or (move.gain >= 0 and move.stays_in_row)
-            for p in positions.tolist() if p != law.optimum
+            for p in positions.tolist()
+            if p != law.optimum
             for direction, move in enumerate(law.kinds[int(law.kind[p])][action])
         )
         for action in range(len(law.actions))
@@ -101,16 +114,21 @@ class _Walk:
     """The transitions of (position, row states)."""
 
     def __init__(
-        self, automata: RowAutomata, clusters: Clusters, first: int, last: int,
-        rows: tuple[int, ...], tracked: frozenset[int], final: bool, lose: bool,
+        self,
+        automata: RowAutomata,
+        clusters: Clusters,
+        first: int,
+        last: int,
+        rows: tuple[int, ...],
+        tracked: frozenset[int],
+        final: bool,
+        lose: bool,
     ) -> None:
         self.automata, self.clusters, self.law = automata, clusters, automata.law
         self.first, self.last = first, last
         self.rows, self.tracked, self.final, self.lose = rows, tracked, final, lose
         self.slot = {r: i for i, r in enumerate(rows)}
-        self.safe = {
-            r: safe_actions(self.law, first, last, r) if final else () for r in tracked
-        }
+        self.safe = {r: safe_actions(self.law, first, last, r) if final else () for r in tracked}
         self._takes_over: dict[tuple[int, int], bool] = {}
 
     def options(
@@ -153,8 +171,7 @@ class _Walk:
             return clusters.follow(shown[at], option, action, move, None, self.safe[row])
         neighbour = int(self.law.row[to])
         if neighbour not in self.slot:
-            raise CrossingError(
-                f"a step to position {to} learns from a row that is not followed")
+            raise CrossingError(f"a step to position {to} learns from a row that is not followed")
         other = shown[self.slot[neighbour]]
         m = other if neighbour in self.tracked else self.maximum(neighbour, other)
         return clusters.follow(shown[at], option, action, move, m, self.safe[row])
@@ -197,7 +214,8 @@ class _Walk:
         return all(
             move.accepted == (direction == UP)
             for kind in np.unique(law.kind[position : law.optimum]).tolist()
-            for direction, move in enumerate(law.kinds[kind][alive[0]]) if move.possible
+            for direction, move in enumerate(law.kinds[kind][alive[0]])
+            if move.possible
         )
 
 
@@ -241,12 +259,25 @@ def refine(
         clusters.settle()
     clusters.check()
     states, options = explored
-    return Refined(automata, clusters, first, last, rows, walk.tracked, states, options,
-                   automata.law.denominator, tuple(range(len(starts))))
+    return Refined(
+        automata,
+        clusters,
+        first,
+        last,
+        rows,
+        walk.tracked,
+        states,
+        options,
+        automata.law.denominator,
+        tuple(range(len(starts))),
+    )
 
 
 def _explore(
-    walk: _Walk, starts: Sequence[State], milestones: Sequence[int], reenter: int | None,
+    walk: _Walk,
+    starts: Sequence[State],
+    milestones: Sequence[int],
+    reenter: int | None,
     largest: int,
 ) -> tuple[tuple[State, ...], tuple[tuple[tuple[Edge, ...], ...], ...]]:
     """Collect the states that the present clusters allow, and their transitions."""

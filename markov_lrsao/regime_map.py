@@ -43,8 +43,21 @@ _COMMIT_SECONDS = 0.5
 _LARGEST_GRID = 1_000_000
 MOST_STATES = 3_000
 """Default limit of states per point: a second or two where comparisons are hard to decide."""
-COLUMNS = ("alpha", "gamma", "r", "r_relative", "hypothesis_h", "kind", "regime", "value", "lower",
-           "upper", "width", "decimal", "undecided_probability")
+COLUMNS = (
+    "alpha",
+    "gamma",
+    "r",
+    "r_relative",
+    "hypothesis_h",
+    "kind",
+    "regime",
+    "value",
+    "lower",
+    "upper",
+    "width",
+    "decimal",
+    "undecided_probability",
+)
 
 
 def span(text: str, name: str = "range") -> tuple[fmpq, ...]:
@@ -68,7 +81,8 @@ def span(text: str, name: str = "range") -> tuple[fmpq, ...]:
     if count < 2 or low >= high:
         raise ParameterError(
             f"{name} {text!r}: low must be below high and the count at least 2; for one value "
-            f"write the number alone")
+            f"write the number alone"
+        )
     return tuple(low + (high - low) * fmpq(k, count - 1) for k in range(count))
 
 
@@ -105,9 +119,17 @@ class MapPlan:
 
     @classmethod
     def of(
-        cls, n: int, ell: int, alpha: str, *, r_relative: str | None = None, r: str | None = None,
-        gamma: RationalLike | None = None, outside_h: bool = False,
-        tolerance: RationalLike | None = None, max_states: int = MOST_STATES,
+        cls,
+        n: int,
+        ell: int,
+        alpha: str,
+        *,
+        r_relative: str | None = None,
+        r: str | None = None,
+        gamma: RationalLike | None = None,
+        outside_h: bool = False,
+        tolerance: RationalLike | None = None,
+        max_states: int = MOST_STATES,
     ) -> MapPlan:
         """Read a plan from texts and check all of its points.
 
@@ -124,46 +146,57 @@ class MapPlan:
         JUMP.check(n, ell)
         rows = span(r_relative, "--r-relative") if r_relative is not None else span(r or "", "--r")
         plan = cls(
-            n=n, ell=ell, gamma=fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma"),
-            alphas=span(alpha, "--alpha"), rs=rows, relative=r_relative is not None,
-            tolerance=width, max_states=max_states)
+            n=n,
+            ell=ell,
+            gamma=fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma"),
+            alphas=span(alpha, "--alpha"),
+            rs=rows,
+            relative=r_relative is not None,
+            tolerance=width,
+            max_states=max_states,
+        )
         if len(plan.alphas) * len(rows) > _LARGEST_GRID:
             raise ParameterError(
                 f"a grid of {len(plan.alphas) * len(rows):,} points is too large: at most "
-                f"{_LARGEST_GRID:,} are possible")
+                f"{_LARGEST_GRID:,} are possible"
+            )
         for p in plan.points:
             if not p.inside and not outside_h:
                 raise ParameterError(
                     f"the point alpha = {p.alpha}, r = {p.r} is outside hypothesis (H): keep "
-                    f"--r-relative within 0 and 1, or compute anyway with --outside-h")
+                    f"--r-relative within 0 and 1, or compute anyway with --outside-h"
+                )
         return plan
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """All points, row by row: r in the outer order, alpha in the inner one."""
         landscape = Landscape.jump(self.n, self.ell)
-        bounds = [hypothesis_h(landscape, Parameters(a, self.gamma, fmpq(0)))
-                  for a in self.alphas]
+        bounds = [hypothesis_h(landscape, Parameters(a, self.gamma, fmpq(0))) for a in self.alphas]
         found = []
         for x in self.rs:
             for alpha, h in zip(self.alphas, bounds, strict=True):
                 if self.relative and not h.satisfiable:
                     raise ParameterError(
-                        f"alpha = {alpha}: {h.describe()}, or give penalties with --r")
+                        f"alpha = {alpha}: {h.describe()}, or give penalties with --r"
+                    )
                 r = h.lower + x * (h.upper - h.lower) if self.relative else x
                 if r < 0:
                     raise ParameterError(
                         f"--r-relative {x} at alpha = {alpha} means r = {r}: the penalty must "
-                        f"be r >= 0; begin higher, or give penalties with --r")
+                        f"be r >= 0; begin higher, or give penalties with --r"
+                    )
                 place = (r - h.lower) / (h.upper - h.lower) if h.satisfiable else None
                 found.append(Point(alpha, self.gamma, r, place))
         return tuple(found)
 
     def key(self, point: Point) -> str:
         """Return the text by which a solved point is found again."""
-        return (f"{_release()} jump n={self.n} l={self.ell} alpha={point.alpha} "
-                f"gamma={point.gamma} r={point.r} tolerance={self.tolerance} "
-                f"states={self.max_states}")
+        return (
+            f"{_release()} jump n={self.n} l={self.ell} alpha={point.alpha} "
+            f"gamma={point.gamma} r={point.r} tolerance={self.tolerance} "
+            f"states={self.max_states}"
+        )
 
 
 @dataclass(frozen=True)
@@ -197,8 +230,10 @@ class RegimeMap:
             if v.regime is not None:
                 members.setdefault(v.regime, []).append(i)
         ordered = sorted(members.values(), key=lambda group: (-len(group), group[0]))
-        return tuple(Regime(k, self.values[group[0]], tuple(group))
-                     for k, group in enumerate(ordered, start=1))
+        return tuple(
+            Regime(k, self.values[group[0]], tuple(group))
+            for k, group in enumerate(ordered, start=1)
+        )
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -223,14 +258,27 @@ class RegimeMap:
             q = v.quantity(name)
             low, high = q.ends if q.ends is not None else ("", "")
             width = q.width if q.lower is not None else None
-            yield dict(zip(COLUMNS, (
-                rational_text(p.alpha), rational_text(p.gamma), rational_text(p.r),
-                "" if p.relative is None else rational_text(p.relative),
-                "yes" if p.inside else "no", v.kind, label,
-                "inf" if q.infinite else q.rational or "", low, high,
-                "" if width is None else decimal_text(width, 6, towards=1),
-                q.decimal if v.means else "", v.undecided or "",
-            ), strict=True))
+            yield dict(
+                zip(
+                    COLUMNS,
+                    (
+                        rational_text(p.alpha),
+                        rational_text(p.gamma),
+                        rational_text(p.r),
+                        "" if p.relative is None else rational_text(p.relative),
+                        "yes" if p.inside else "no",
+                        v.kind,
+                        label,
+                        "inf" if q.infinite else q.rational or "",
+                        low,
+                        high,
+                        "" if width is None else decimal_text(width, 6, towards=1),
+                        q.decimal if v.means else "",
+                        v.undecided or "",
+                    ),
+                    strict=True,
+                )
+            )
 
     def to_csv(self, name: str = "total") -> str:
         """Return the table as text."""
@@ -243,25 +291,35 @@ class RegimeMap:
     def to_dict(self, name: str = "total") -> dict[str, Any]:
         """Return the JSON form of `markov-lrsao map --json`."""
         return {
-            "n": self.plan.n, "ell": self.plan.ell, "gamma": rational_text(self.plan.gamma),
-            "quantity": name, "points": len(self.values),
+            "n": self.plan.n,
+            "ell": self.plan.ell,
+            "gamma": rational_text(self.plan.gamma),
+            "quantity": name,
+            "points": len(self.values),
             "tolerance": rational_text(self.plan.tolerance),
             "kinds": {k: self.count(k) for k in ("exact", "enclosure", "infinite", "open")},
             "widest_relative": widest(self.quantities(name)),
             "regimes": [
-                {"regime": g.number, "points": len(g.points),
-                 "total": quantity_text(g.values.means[0]),
-                 "variance": quantity_text(g.values.variance),
-                 "value": g.values.quantity(name).to_dict()}
-                for g in self.regimes],
+                {
+                    "regime": g.number,
+                    "points": len(g.points),
+                    "total": quantity_text(g.values.means[0]),
+                    "variance": quantity_text(g.values.variance),
+                    "value": g.values.quantity(name).to_dict(),
+                }
+                for g in self.regimes
+            ],
             "table": list(self.rows(name)),
         }
 
 
 def widest(quantities: Sequence[Quantity]) -> float:
     """Return the largest relative width among numbers with finite enclosures."""
-    widths = [to_float(q.width / q.lower) for q in quantities
-              if q.lower is not None and q.lower > 0 and q.width is not None]
+    widths = [
+        to_float(q.width / q.lower)
+        for q in quantities
+        if q.lower is not None and q.lower > 0 and q.width is not None
+    ]
     return max(widths, default=0.0)
 
 
@@ -282,7 +340,10 @@ def _solved(jobs: list[Job], workers: int) -> Generator[tuple[str, Values], None
 
 
 def regime_map(
-    plan: MapPlan, *, state: Path | None = None, workers: int | None = None,
+    plan: MapPlan,
+    *,
+    state: Path | None = None,
+    workers: int | None = None,
     progress: Progress = no_progress,
 ) -> RegimeMap:
     """Solve the points of a plan that are missing in the state file, and return the map.
@@ -302,7 +363,8 @@ def regime_map(
         found = store.get(dict.fromkeys(keys))
         jobs: list[Job] = [
             (key, plan.n, plan.ell, p.alpha, p.gamma, p.r, plan.tolerance, plan.max_states)
-            for key, p in dict(zip(keys, plan.points, strict=True)).items() if key not in found
+            for key, p in dict(zip(keys, plan.points, strict=True)).items()
+            if key not in found
         ]
         with progress("map", total=len(keys)) as bar:
             bar.advance(len(found))

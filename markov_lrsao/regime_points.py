@@ -36,8 +36,17 @@ from markov_lrsao.rationals import decimal_text, rational
 from markov_lrsao.results import Quantity
 from markov_lrsao.runtime import central_from_factorial, runtime
 
-__all__ = ["KINDS", "QUANTITIES", "Point", "Values", "quantity_text", "read_quantity",
-           "solve_point", "square_root", "structure"]
+__all__ = [
+    "KINDS",
+    "QUANTITIES",
+    "Point",
+    "Values",
+    "quantity_text",
+    "read_quantity",
+    "solve_point",
+    "square_root",
+    "structure",
+]
 
 KINDS = ("exact", "enclosure", "infinite", "open")
 """What an answer can be; "open": neither patterns nor values settle it within the limits."""
@@ -74,12 +83,12 @@ class Values:
             There is no such quantity.
         """
         if name not in QUANTITIES:
-            raise ParameterError(
-                f"quantity {name!r} is unknown: choose {', '.join(QUANTITIES)}")
+            raise ParameterError(f"quantity {name!r} is unknown: choose {', '.join(QUANTITIES)}")
         if not self.means:
             return _NOTHING
-        return square_root(self.variance) if name == "stddev" else self.means[
-            QUANTITIES.index(name)]
+        return (
+            square_root(self.variance) if name == "stddev" else self.means[QUANTITIES.index(name)]
+        )
 
     @property
     def regime(self) -> tuple[str, str] | None:
@@ -90,19 +99,26 @@ class Values:
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form; enclosures are rounded outwards."""
-        return {"kind": self.kind, "means": [quantity_text(q) for q in self.means],
-                "variance": quantity_text(self.variance), "undecided": self.undecided,
-                "reason": self.reason}
+        return {
+            "kind": self.kind,
+            "means": [quantity_text(q) for q in self.means],
+            "variance": quantity_text(self.variance),
+            "undecided": self.undecided,
+            "reason": self.reason,
+        }
 
     @classmethod
     def from_dict(cls, data: dict[str, object]) -> Values:
         """Read the JSON form back."""
         means, undecided, reason = data["means"], data["undecided"], data["reason"]
         assert isinstance(means, list)
-        return cls(str(data["kind"]), tuple(read_quantity(q) for q in means),
-                   read_quantity(str(data["variance"])),
-                   None if undecided is None else str(undecided),
-                   None if reason is None else str(reason))
+        return cls(
+            str(data["kind"]),
+            tuple(read_quantity(q) for q in means),
+            read_quantity(str(data["variance"])),
+            None if undecided is None else str(undecided),
+            None if reason is None else str(reason),
+        )
 
 
 @dataclass(frozen=True)
@@ -187,10 +203,14 @@ def _colours(
     exits = list(block.exits())
     number = {state: i for i, state in enumerate(block.states)}
     nodes: list[int | Exit] = [*range(len(block.states)), *exits]
-    back = {x: number.get(State(block.last, x.phase, x.patterns))
-            for x in exits if x.direction == returns}
+    back = {
+        x: number.get(State(block.last, x.phase, x.patterns))
+        for x in exits
+        if x.direction == returns
+    }
     colour: dict[int | Exit, str] = {
-        i: _digest(s.position, s.phase) for i, s in enumerate(block.states)}
+        i: _digest(s.position, s.phase) for i, s in enumerate(block.states)
+    }
     colour.update({x: _digest("exit", x.direction, x.phase, outcome.get(x)) for x in exits})
     count = 0
     while True:
@@ -200,8 +220,9 @@ def _colours(
                 b = back.get(node)
                 after[node] = _digest(colour[node], None if b is None else colour[b])
             else:
-                after[node] = _digest(colour[node], sorted(
-                    (colour[t], repr(w)) for t, w in block.edges[node]))
+                after[node] = _digest(
+                    colour[node], sorted((colour[t], repr(w)) for t, w in block.edges[node])
+                )
         colour = after
         found = len(set(colour.values()))
         if found == count:  # a round without a split: the colours are settled
@@ -217,14 +238,24 @@ def structure(d: Decomposition) -> str:
         tail, _ = _colours(d.tail, {}, None)
         parts.append(sorted(tail))
         for x in {x for x, _ in d.tail_start}:
-            outcome[x] = tuple(sorted(
-                (mark, tail[i]) for (y, mark), i in d.tail_start.items() if y == x))
+            outcome[x] = tuple(
+                sorted((mark, tail[i]) for (y, mark), i in d.tail_start.items() if y == x)
+            )
     states, exits = _colours(d.bottom, outcome, UP)
     top = d.top_region
     return _digest(
-        d.law.landscape.name, d.law.n, d.law.landscape.ell, d.cut, d.phase, d.sites,
-        None if top is None else (top.states, top.edges, d.top_counts), parts, sorted(states),
-        sorted(exits.values()), [states[i] for i in d.bottom.start])
+        d.law.landscape.name,
+        d.law.n,
+        d.law.landscape.ell,
+        d.cut,
+        d.phase,
+        d.sites,
+        None if top is None else (top.states, top.edges, d.top_counts),
+        parts,
+        sorted(states),
+        sorted(exits.values()),
+        [states[i] for i in d.bottom.start],
+    )
 
 
 # -- solving ------------------------------------------------------------------------------
@@ -257,12 +288,22 @@ def solve_point(
         if known is not None:
             return known
     try:
-        found = runtime(landscape, algorithm, method="crossing", outside_h=True,
-                        tolerance=tolerance, max_states=_OUTSIDE * max_states)
+        found = runtime(
+            landscape,
+            algorithm,
+            method="crossing",
+            outside_h=True,
+            tolerance=tolerance,
+            max_states=_OUTSIDE * max_states,
+        )
     except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError) as error:
         return Values("open", reason=str(error))
-    return Values(found.kind, (found.total, *found.phases), found.variance,
-                  None if found.undecided is None else _probability(found.undecided.upper))
+    return Values(
+        found.kind,
+        (found.total, *found.phases),
+        found.variance,
+        None if found.undecided is None else _probability(found.undecided.upper),
+    )
 
 
 def _within(law: StepLaw, tolerance: fmpq, max_states: int) -> Values | None:
@@ -277,9 +318,13 @@ def _within(law: StepLaw, tolerance: fmpq, max_states: int) -> Values | None:
     key = structure(d)
     if key not in _solved:
         function = GeneratingFunction(d, Evaluation(exact=True, order=2))
-        _solved[key] = _values([
-            [Quantity(v) for v in central_from_factorial(function(phases))]
-            for phases in counted_phases(law)], None)
+        _solved[key] = _values(
+            [
+                [Quantity(v) for v in central_from_factorial(function(phases))]
+                for phases in counted_phases(law)
+            ],
+            None,
+        )
     return _solved[key]
 
 
@@ -287,8 +332,9 @@ def _values(found: Sequence[Sequence[Quantity]], undecided: str | None) -> Value
     means = tuple(q[0] for q in found)
     exact = all(q.exact for q in (*means, found[0][1]))
     # An enclosure may close up by chance; it is not called decided then.
-    return Values("exact" if exact and undecided is None else "enclosure", means, found[0][1],
-                  undecided)
+    return Values(
+        "exact" if exact and undecided is None else "enclosure", means, found[0][1], undecided
+    )
 
 
 def _probability(bound: fmpq | None) -> str | None:

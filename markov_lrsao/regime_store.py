@@ -50,13 +50,15 @@ class PointStore:
             self._db.executescript(
                 f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; "
                 f"PRAGMA user_version = {_FORMAT}; CREATE TABLE IF NOT EXISTS points "
-                f"(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; COMMIT;")
+                f"(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; COMMIT;"
+            )
         identity = self._db.execute("PRAGMA application_id").fetchone()[0]
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if (identity, version) != (_APPLICATION, _FORMAT):
             raise ParameterError(
                 f"state file {self._path} is not one of this version's maps; choose another "
-                f"name with --state")
+                f"name with --state"
+            )
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -65,7 +67,8 @@ class PointStore:
         except sqlite3.Error as error:
             raise ParameterError(
                 f"state file {self._path}: {error}; move it away or choose another name with "
-                f"--state") from None
+                f"--state"
+            ) from None
 
     def __enter__(self) -> PointStore:
         return self
@@ -78,7 +81,8 @@ class PointStore:
         with self._errors(), self._db:
             self._db.executemany(
                 "INSERT OR REPLACE INTO points VALUES (?, ?)",
-                [(key, json.dumps(values.to_dict())) for key, values in points])
+                [(key, json.dumps(values.to_dict())) for key, values in points],
+            )
 
     def get(self, keys: Iterable[str]) -> dict[str, Values]:
         """Return those of the points that are there."""

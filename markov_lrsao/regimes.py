@@ -155,18 +155,42 @@ def borders(
         Border("(H), lower", "r > (1/(a(1-g)) - 1) G", True, _h_lower, gain, g),
         Border("(H), upper", "r < 1/(a g)", True, _h_upper, gain, g),
         Border("L always", "r <= a g/rho", True, _l_always, gain, g),
-        Border("L never", "a(1-a) r >= (1-a)((1-a)/(1-g) + c) + c, c = a g (1 + g G/(1-g))", False,
-               _l_never, gain, g),
+        Border(
+            "L never",
+            "a(1-a) r >= (1-a)((1-a)/(1-g) + c) + c, c = a g (1 + g G/(1-g))",
+            False,
+            _l_never,
+            gain,
+            g,
+        ),
     ]
     for k in range(1, exits + 1):
-        found.append(Border(
-            f"J always, {k}",
-            "(1-a) r < G" if k == 1 else
-            f"(1-a) r < G + (G + a g)(rho^-1 + .. + rho^-{k - 1})" if k > 2 else
-            "(1-a) r < G + (G + a g)/rho", True, _j_always(k), gain, g, k))
-        found.append(Border(
-            f"J never, {k}", f"a (1-a)^{k} r >= (1 - (1-a)^{k})(G + g/(1-g))", False,
-            _j_never(k), gain, g, k))
+        found.append(
+            Border(
+                f"J always, {k}",
+                "(1-a) r < G"
+                if k == 1
+                else f"(1-a) r < G + (G + a g)(rho^-1 + .. + rho^-{k - 1})"
+                if k > 2
+                else "(1-a) r < G + (G + a g)/rho",
+                True,
+                _j_always(k),
+                gain,
+                g,
+                k,
+            )
+        )
+        found.append(
+            Border(
+                f"J never, {k}",
+                f"a (1-a)^{k} r >= (1 - (1-a)^{k})(G + g/(1-g))",
+                False,
+                _j_never(k),
+                gain,
+                g,
+                k,
+            )
+        )
     return tuple(found)
 
 

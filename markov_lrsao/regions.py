@@ -119,8 +119,13 @@ class Regions:
         order = np.argsort([int(np.argmax(law.row == r)) for r in representative])
         rank = np.argsort(order)
         row_class[row_class >= 0] = rank[row_class[row_class >= 0]]
-        return cls(law, last, row_class, tuple(sorted(tracked)),
-                   tuple(representative[i] for i in order.tolist()))
+        return cls(
+            law,
+            last,
+            row_class,
+            tuple(sorted(tracked)),
+            tuple(representative[i] for i in order.tolist()),
+        )
 
     @property
     def classes(self) -> int:
@@ -137,8 +142,9 @@ class Regions:
     def groups(self) -> list[Group]:
         """The groups, each with its graph of abstract positions."""
         met = set(np.unique(self.row_class[self.law.row[: self.last]]).tolist())
-        alone = [(r,) for c, r in enumerate(self.representative)
-                 if r not in self.tracked and c in met]
+        alone = [
+            (r,) for c, r in enumerate(self.representative) if r not in self.tracked and c in met
+        ]
         tracked = [self.tracked] if self.together else [(r,) for r in self.tracked]
         return [self._group(rows) for rows in tracked + alone if rows]
 
@@ -152,8 +158,7 @@ class Regions:
         stays[1:last] = (row[1:last] == row[: last - 1]) & (row[1:last] == row[2 : last + 1])
         blocks: list[tuple[int, int]] = []  # (first, last) positions that one number stands for
         breaks = np.flatnonzero(
-            (np.diff(inside, prepend=-9) != 1)
-            | (kind[inside] != kind[np.maximum(inside - 1, 0)])
+            (np.diff(inside, prepend=-9) != 1) | (kind[inside] != kind[np.maximum(inside - 1, 0)])
         )
         for a, b in zip(breaks.tolist(), [*breaks[1:].tolist(), len(inside)], strict=True):
             first, end = int(inside[a]), int(inside[b - 1])
@@ -204,11 +209,17 @@ class Regions:
             above_of.append(above)
         for number, (first, end) in enumerate(blocks):
             r = int(law.row[first])
-            result.append(AbstractPosition(
-                number=number, slot=rows.index(r), row_class=int(self.row_class[r]),
-                kind=int(law.kind[first]), below=below_of[number], above=above_of[number],
-                outside=(self._outside(r, first, -1), self._outside(r, end, 1)),
-            ))
+            result.append(
+                AbstractPosition(
+                    number=number,
+                    slot=rows.index(r),
+                    row_class=int(self.row_class[r]),
+                    kind=int(law.kind[first]),
+                    below=below_of[number],
+                    above=above_of[number],
+                    outside=(self._outside(r, first, -1), self._outside(r, end, 1)),
+                )
+            )
         for ends in gaps.values():
             result.append(AbstractPosition(len(result), None, -1, -1, tuple(ends), (), ((), ())))
         start = next((b for b, (first, _) in enumerate(blocks) if first == 0), None)
@@ -224,8 +235,9 @@ class Regions:
         else:
             rows = np.flatnonzero(self.row_class == self.row_class[r])
             own = np.flatnonzero(law.row[:last] == r)
-            starts = np.flatnonzero(np.isin(law.row[:last], rows)
-                                    & (np.diff(law.row[:last], prepend=-1) != 0))
+            starts = np.flatnonzero(
+                np.isin(law.row[:last], rows) & (np.diff(law.row[:last], prepend=-1) != 0)
+            )
             at = starts + (position - own[0])
         neighbours = at + step
         neighbours = neighbours[(neighbours >= 0) & (neighbours <= last)]

@@ -32,8 +32,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.landscape import Landscape
 from markov_lrsao.parameters import Parameters, hypothesis_h
 
-__all__ = ["Blind", "blind_time", "growth_rate", "penalties", "plateau_degree",
-           "relative_penalty"]
+__all__ = ["Blind", "blind_time", "growth_rate", "penalties", "plateau_degree", "relative_penalty"]
 
 Blind = Literal["zero", "limit", "proved"]
 
@@ -121,7 +120,10 @@ def growth_rate(kind: Blind) -> float:
     from scipy.optimize import brentq
 
     chance: dict[str, Callable[[float], float]] = {
-        "zero": _chance_at_zero, "limit": _chance_in_the_limit, "proved": _chance_at_once}
+        "zero": _chance_at_zero,
+        "limit": _chance_in_the_limit,
+        "proved": _chance_at_once,
+    }
     if kind not in chance:
         raise ParameterError(f"kind = {kind!r} is unknown: choose {', '.join(chance)}")
     w = chance[kind]

@@ -49,8 +49,11 @@ class Quantity:
         """
         if isinstance(number, Ball):
             value, error = float(number.mid), number.error
-            return cls(0.0, error=error + abs(value)) if error >= abs(value) else cls(
-                value, error=error)
+            return (
+                cls(0.0, error=error + abs(value))
+                if error >= abs(value)
+                else cls(value, error=error)
+            )
         return cls(number if isinstance(number, fmpq) else float(number))
 
     @classmethod
@@ -250,14 +253,20 @@ class RuntimeResult:
             width = self.total.width
             result["relative_width"] = (
                 to_float(width / self.total.lower)
-                if width is not None and self.total.lower else None)
+                if width is not None and self.total.lower
+                else None
+            )
         if self.trap is not None:
             result["trap"] = self.trap.to_dict()
         bound = self.coupon_collector
         ratio = float(self.total) / float(bound)
-        return result | _named(self.higher) | {
-            "coupon_collector": bound.to_dict() | {"ratio": ratio if isfinite(ratio) else None},
-        }
+        return (
+            result
+            | _named(self.higher)
+            | {
+                "coupon_collector": bound.to_dict() | {"ratio": ratio if isfinite(ratio) else None},
+            }
+        )
 
 
 def _named(higher: tuple[Quantity, ...]) -> dict[str, Any]:

@@ -43,8 +43,14 @@ from markov_lrsao.series import Element
 from markov_lrsao.solvers import Field
 from markov_lrsao.undecided import Answer, answer
 
-__all__ = ["EXACT_VARIANCE_LIMIT", "Method", "central_from_factorial", "check_hypothesis",
-           "moments_in_floats", "runtime"]
+__all__ = [
+    "EXACT_VARIANCE_LIMIT",
+    "Method",
+    "central_from_factorial",
+    "check_hypothesis",
+    "moments_in_floats",
+    "runtime",
+]
 
 Method = Literal["auto", "joint", "crossing"]
 
@@ -113,8 +119,10 @@ def runtime(
     ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError
     """
     begun = time.perf_counter()
-    for name, given, known in (("method", method, ("auto", "joint", "crossing")),
-                               ("field", field, ("exact", "float"))):
+    for name, given, known in (
+        ("method", method, ("auto", "joint", "crossing")),
+        ("field", field, ("exact", "float")),
+    ):
         if given not in known:
             raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
     if not 2 <= moments <= 4:
@@ -141,33 +149,63 @@ def runtime(
         raise type(error)(f"{error}; {_instead(law, error)}") from None
     total, *phases = found.values
     return RuntimeResult(
-        landscape=landscape.name, algorithm=algorithm.name, n=landscape.n, ell=landscape.ell,
-        parameters=algorithm.parameters, hypothesis_h=holds, method=found.method,
-        merged=merge or found.method == "crossing", states=found.states,
+        landscape=landscape.name,
+        algorithm=algorithm.name,
+        n=landscape.n,
+        ell=landscape.ell,
+        parameters=algorithm.parameters,
+        hypothesis_h=holds,
+        method=found.method,
+        merged=merge or found.method == "crossing",
+        states=found.states,
         seconds=time.perf_counter() - begun,
-        total=total[0], phases=tuple(p[0] for p in phases),
-        variance=total[1], phase_variances=tuple(p[1] for p in phases),
-        higher=tuple(total[2:]), phase_higher=tuple(tuple(p[2:]) for p in phases),
-        optimum=landscape.optimum, trap=found.trap,
-        undecided=(None if found.undecided is None
-                   else Quantity.enclosed(fmpq(0), found.undecided)),
+        total=total[0],
+        phases=tuple(p[0] for p in phases),
+        variance=total[1],
+        phase_variances=tuple(p[1] for p in phases),
+        higher=tuple(total[2:]),
+        phase_higher=tuple(tuple(p[2:]) for p in phases),
+        optimum=landscape.optimum,
+        trap=found.trap,
+        undecided=(
+            None if found.undecided is None else Quantity.enclosed(fmpq(0), found.undecided)
+        ),
     )
 
 
 def _answer(
-    law: StepLaw, method: Method, field: Field, moments: int, max_states: int | None,
-    tolerance: fmpq | None, progress: Progress,
+    law: StepLaw,
+    method: Method,
+    field: Field,
+    moments: int,
+    max_states: int | None,
+    tolerance: fmpq | None,
+    progress: Progress,
 ) -> Answer:
     """Follow values where patterns do not decide, or find where runs get stuck."""
-    found = answer(law, method=method, field=field, moments=moments, tolerance=tolerance,
-                   max_states=max_states, progress=progress)
+    found = answer(
+        law,
+        method=method,
+        field=field,
+        moments=moments,
+        tolerance=tolerance,
+        max_states=max_states,
+        progress=progress,
+    )
     if found.decomposition is None:
         return found
     try:
         return _crossing(found.decomposition, field, moments)
     except NotAbsorbingError:  # the joint chain with values shows the trap
-        return answer(law, method="joint", field=field, moments=moments, tolerance=tolerance,
-                      max_states=max_states, progress=progress)
+        return answer(
+            law,
+            method="joint",
+            field=field,
+            moments=moments,
+            tolerance=tolerance,
+            max_states=max_states,
+            progress=progress,
+        )
 
 
 def _instead(law: StepLaw, error: Exception) -> str:
@@ -198,7 +236,11 @@ def check_size(landscape: Landscape) -> None:
 
 
 def _auto(
-    law: StepLaw, field: Field, moments: int, merge: bool, max_states: int | None,
+    law: StepLaw,
+    field: Field,
+    moments: int,
+    merge: bool,
+    max_states: int | None,
     progress: Progress,
 ) -> Answer:
     rows = int(law.row[: law.optimum].max()) + 1
@@ -223,7 +265,11 @@ def _auto(
 
 
 def _joint(
-    law: StepLaw, field: Field, moments: int, merge: bool, max_states: int | None,
+    law: StepLaw,
+    field: Field,
+    moments: int,
+    merge: bool,
+    max_states: int | None,
     progress: Progress,
 ) -> Answer:
     chain = enumerate_joint(
@@ -231,10 +277,14 @@ def _joint(
     ).chain
     ends = [chain.positions >= m for m in law.landscape.milestones]
     total = phase_moments(chain, None, ends[-1], moments, field=field, progress=progress)
-    phases = [total] if len(ends) == 1 else [
-        phase_moments(chain, begin, end, moments, field=field, progress=progress)
-        for begin, end in zip([None, *ends[:-1]], ends, strict=True)
-    ]
+    phases = (
+        [total]
+        if len(ends) == 1
+        else [
+            phase_moments(chain, begin, end, moments, field=field, progress=progress)
+            for begin, end in zip([None, *ends[:-1]], ends, strict=True)
+        ]
+    )
     return Answer([[Quantity.of(x) for x in q] for q in (total, *phases)], "joint", chain.size)
 
 
@@ -247,11 +297,14 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     values: list[list[Quantity]] = [[] for _ in chosen]
     if order:
         function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
-        values = [[Quantity(v) for v in central_from_factorial(_whole(function(phases)))]
-                  for phases in chosen]
+        values = [
+            [Quantity(v) for v in central_from_factorial(_whole(function(phases)))]
+            for phases in chosen
+        ]
     if order < moments:
-        for known, phases in zip(values, moments_in_floats(decomposition, chosen, moments),
-                                 strict=True):
+        for known, phases in zip(
+            values, moments_in_floats(decomposition, chosen, moments), strict=True
+        ):
             known += phases[order:]
     return Answer(values, "crossing", decomposition.states)
 
@@ -261,7 +314,8 @@ def moments_in_floats(
 ) -> list[list[Quantity]]:
     """Return mean and central moments of the marked phases, each with a bound of its error."""
     function = GeneratingFunction(
-        decomposition, Evaluation(exact=False, central=True, order=moments))
+        decomposition, Evaluation(exact=False, central=True, order=moments)
+    )
     with checked():
         return [[Quantity.of(x) for x in _whole(function(phases))[1:]] for phases in chosen]
 
@@ -279,7 +333,8 @@ def _whole(element: Element) -> Element:
     if not abs(float(mass.value) - 1) <= mass.relative if floating else mass != 1:
         raise VerificationError(
             f"the probabilities of all runs add up to {mass.value if floating else mass}, not 1; "
-            f"please report this instance")
+            f"please report this instance"
+        )
     return element
 
 

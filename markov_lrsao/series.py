@@ -21,8 +21,17 @@ from markov_lrsao.balls import Positive
 from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.measures import Measure
 
-__all__ = ["Element", "Label", "add", "divide_by_one_minus", "inverse", "multiply", "pick",
-           "scale", "solve"]
+__all__ = [
+    "Element",
+    "Label",
+    "add",
+    "divide_by_one_minus",
+    "inverse",
+    "multiply",
+    "pick",
+    "scale",
+    "solve",
+]
 
 Element = tuple[Any, ...]
 """Coefficients of a truncated power series."""
@@ -66,8 +75,9 @@ def inverse(a: Element) -> Element:
     head = 1 / a[0]
     result = [head]
     for k in range(1, len(a)):
-        result.append(head * sum(((-a[i]) * result[k - i] for i in range(2, k + 1)),
-                                 (-a[1]) * result[k - 1]))
+        result.append(
+            head * sum(((-a[i]) * result[k - i] for i in range(2, k + 1)), (-a[1]) * result[k - 1])
+        )
     return tuple(result)
 
 
@@ -148,7 +158,8 @@ def solve(
             continue
         inside = set(local)
         weights: dict[int, dict[int, Element]] = {
-            i: {j: w for j, w in rows[i].items() if j in inside} for i in local}
+            i: {j: w for j, w in rows[i].items() if j in inside} for i in local
+        }
         right: dict[int, dict[Label, Element]] = {}
         leak: dict[int, Any] = {}  # constant term of what leaves the component
         for i in local:

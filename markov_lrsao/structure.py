@@ -43,9 +43,7 @@ def components(indptr: IntArray, indices: IntArray) -> Components:
     from scipy.sparse.csgraph import connected_components
 
     size = len(indptr) - 1
-    graph = csr_array(
-        (np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(size, size)
-    )
+    graph = csr_array((np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(size, size))
     count, label = connected_components(graph, directed=True, connection="strong")
     label = label.astype(np.int64)
     source = np.repeat(np.arange(size), np.diff(indptr))
@@ -93,8 +91,9 @@ def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.
     # One more node leads to all of `start`, so that one search finds everything.
     targets = np.concatenate([indices, first])
     pointers = np.concatenate([indptr, [len(targets)]])
-    graph = csr_array((np.ones(len(targets), np.int8), targets, pointers),
-                      shape=(size + 1, size + 1))
+    graph = csr_array(
+        (np.ones(len(targets), np.int8), targets, pointers), shape=(size + 1, size + 1)
+    )
     seen[breadth_first_order(graph, size, return_predecessors=False)] = True
     return seen[:size]
 

@@ -68,9 +68,7 @@ class ClosedForm:
         if ell < self.smallest_ell or (self.largest_ell is not None and ell > self.largest_ell):
             raise ParameterError(f"ell = {ell} is outside the range of {self.name}: {self.range}")
         symbols = {"n": n, "l": ell}
-        value = self.expression.subs(
-            {s: symbols[s.name] for s in self.expression.free_symbols}
-        )
+        value = self.expression.subs({s: symbols[s.name] for s in self.expression.free_symbols})
         if not value.is_Rational:
             raise VerificationError(f"{self.name} did not evaluate to a rational at ({n}, {ell})")
         return rational(f"{value.p}/{value.q}")
@@ -174,9 +172,7 @@ def phase1_formula() -> ClosedForm:
 
     solved = solve_symbolically(block, lambda p: p * s.one, s.n, corridor, lambda _: True)
     mean = sum((v[1] for v in solved[0].values()), 0 * s.one)
-    expression = _sympy(
-        mean, lambda n, ell: sympy.harmonic(n) - sympy.harmonic(n - ell - 1)
-    )
+    expression = _sympy(mean, lambda n, ell: sympy.harmonic(n) - sympy.harmonic(n - ell - 1))
     return ClosedForm("E[T1]", expression, "l >= 2", 2, None)
 
 

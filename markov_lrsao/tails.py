@@ -67,8 +67,11 @@ class Level:
         length = sum(v.p.bit_length() + v.q.bit_length() for v in known)
         # Values of the row below are seen through bootstrap * M only.
         coarser = max(fmpq(1), 1 / (8 * self.below * max(algorithm.bootstrap, fmpq(1, 10**9))))
-        return Precision(abs(algorithm.learn) * self.mesh, self.exact * min(max(length, 24), 200),
-                         ((row_below, coarser),))
+        return Precision(
+            abs(algorithm.learn) * self.mesh,
+            self.exact * min(max(length, 24), 200),
+            ((row_below, coarser),),
+        )
 
 
 LEVELS = (
@@ -85,7 +88,11 @@ LEVELS = (
 
 
 def refined_decomposition(
-    law: StepLaw, level: Level, automata: RowAutomata | None = None, *, largest: int = 60_000,
+    law: StepLaw,
+    level: Level,
+    automata: RowAutomata | None = None,
+    *,
+    largest: int = 60_000,
     lose: bool = False,
 ) -> Decomposition:
     """Split the positions into blocks and sites, with values where they matter.
@@ -119,18 +126,35 @@ def refined_decomposition(
     rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
     if row not in rows:
         raise CrossingError(
-            f"agent state {law.row_value[row]} is met both among the sites and after the cut")
+            f"agent state {law.row_value[row]} is met both among the sites and after the cut"
+        )
     brought = Clusters(law, replace(precision, coarser=()))
     start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
-    bottom = refine(merged, brought, 0, bottom_last, [start], milestones, rows=rows,
-                    tracked=[row], reenter=UP, largest=largest)
+    bottom = refine(
+        merged,
+        brought,
+        0,
+        bottom_last,
+        [start],
+        milestones,
+        rows=rows,
+        tracked=[row],
+        reenter=UP,
+        largest=largest,
+    )
     if bottom.undecided:
         raise CrossingError("a comparison before the cut depends on values")
     slot = rows.index(row)
     exits = [x for x in bottom.block().exits() if x.direction == UP]
     marks = exit_marks(top)
-    tail = Tail(law, merged, Clusters(law, precision), cut, brought,
-                [(x.patterns[slot], mark) for x in exits for mark in marks])
+    tail = Tail(
+        law,
+        merged,
+        Clusters(law, precision),
+        cut,
+        brought,
+        [(x.patterns[slot], mark) for x in exits for mark in marks],
+    )
     whole, entered = tail.explore(largest, lose=lose)
     starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
 
@@ -140,10 +164,17 @@ def refined_decomposition(
     short, _, became = merge_alike(bottom, outcome, returns=UP)
     decided = not whole.undecided and not lose
     return Decomposition(
-        law, merged, cut, top, counts, sites, short.block(),
+        law,
+        merged,
+        cut,
+        top,
+        counts,
+        sites,
+        short.block(),
         whole.block() if decided else None,
         {(x, m): starts[x, m] for x in dict.fromkeys(became[x] for x in exits) for m in marks},
-        phase, None if decided else whole,
+        phase,
+        None if decided else whole,
     )
 
 
@@ -158,8 +189,13 @@ class Tail:
     """
 
     def __init__(
-        self, law: StepLaw, automata: RowAutomata, clusters: Clusters, cut: int,
-        brought: Clusters, pairs: Sequence[tuple[int, int]],
+        self,
+        law: StepLaw,
+        automata: RowAutomata,
+        clusters: Clusters,
+        cut: int,
+        brought: Clusters,
+        pairs: Sequence[tuple[int, int]],
     ) -> None:
         self.law, self.automata, self.clusters, self.cut = law, automata, clusters, cut
         self.brought, self.pairs = brought, list(dict.fromkeys(pairs))
@@ -179,17 +215,29 @@ class Tail:
         entered = self.entered()
         while True:
             found = refine(
-                self.automata, self.clusters, self.cut - 1, self.law.optimum,
-                list(dict.fromkeys(entered.values())), self.law.landscape.milestones,
-                rows=(self.below, self.row), tracked=(self.below, self.row), final=True,
-                lose=lose, largest=largest,
+                self.automata,
+                self.clusters,
+                self.cut - 1,
+                self.law.optimum,
+                list(dict.fromkeys(entered.values())),
+                self.law.landscape.milestones,
+                rows=(self.below, self.row),
+                tracked=(self.below, self.row),
+                final=True,
+                lose=lose,
+                largest=largest,
             )
             again = self.entered()  # clusters have grown: the walk may begin in others
             if again == entered and not self.clusters.grown:
                 break
             entered = again
-        fallen = {x for options in found.options for edges in options for x, _ in edges
-                  if isinstance(x, Exit) and x.direction == DOWN}
+        fallen = {
+            x
+            for options in found.options
+            for edges in options
+            for x, _ in edges
+            if isinstance(x, Exit) and x.direction == DOWN
+        }
         if fallen and not lose:
             raise fell_below(self.cut, self.cut - 1)
         number = {state: i for i, state in enumerate(found.states)}
@@ -202,8 +250,11 @@ class Tail:
         result = {}
         for brought, mark in self.pairs:
             a = self.clusters.of_box(
-                self.row, self.brought.keys[brought].pattern, self.brought.boxes[brought],
-                self.safe[self.row])
+                self.row,
+                self.brought.keys[brought].pattern,
+                self.brought.boxes[brought],
+                self.safe[self.row],
+            )
             result[brought, mark] = State(self.cut, phase, (self.row_below(mark, a), a))
         return result
 
@@ -218,14 +269,21 @@ class Tail:
         c, kind = int(automata.regions.row_class[row]), int(law.kind[self.cut - 1])
         patterns, boxes = automata.patterns[c], automata.boxes[c]
         before = [
-            (k, action) for (at, of, k, action, direction), to in automata.following.items()
+            (k, action)
+            for (at, of, k, action, direction), to in automata.following.items()
             if (at, of, direction, to) == (kind, c, UP, mark)
-            and law.kinds[kind][action][UP].accepted and action in patterns[k].maximal
+            and law.kinds[kind][action][UP].accepted
+            and action in patterns[k].maximal
         ]
         if len(before) != 1 or patterns[before[0][0]].undecided is not None:
             return self.clusters.of_box(row, patterns[mark], boxes[mark], self.safe[row])
         k, action = before[0]
         source = self.clusters.of_box(row, patterns[k], boxes[k], ())
         return self.clusters.follow(
-            source, self.clusters.options(source)[0], action, law.kinds[kind][action][UP],
-            brought, self.safe[row])
+            source,
+            self.clusters.options(source)[0],
+            action,
+            law.kinds[kind][action][UP],
+            brought,
+            self.safe[row],
+        )

@@ -57,6 +57,7 @@ def one_line(message: str) -> str:
     >>> print(one_line("bad \x1b[31m" + chr(10) + "n = " + "9" * 5000))
     bad \x1b[31m n = 999999999999999999999999...99999999 (5000 characters)
     """
+
     def cut(word: str) -> str:
         if len(word) <= _LONGEST_WORD:
             return word

@@ -59,9 +59,7 @@ def fate(block: Refined, *, lost: int | None = None) -> Fate:
     ----------
     lost : a state at which runs are given up; their fate is unknown
     """
-    successors = [
-        [[t for t, _ in edges] for edges in options] for options in block.options
-    ]
+    successors = [[[t for t, _ in edges] for edges in options] for options in block.options]
     given_up = {lost} if lost is not None else set()
     traps = _cannot_finish(successors, given_up)
     wanders = bool(_may_stay(successors, traps | given_up))
@@ -70,9 +68,14 @@ def fate(block: Refined, *, lost: int | None = None) -> Fate:
     lower, upper = probability_of_reaching(block, traps, cautious=wanders, lost=given_up)
     ends = _never_left(successors, traps)
     entry = next(i for i in _breadth_first(successors, block.start) if i in ends)
-    return Fate(tuple(sorted(traps)), tuple(sorted(ends)), entry,
-                tuple(max(v, fmpq(0)) for v in lower), tuple(min(v, fmpq(1)) for v in upper),
-                wanders)
+    return Fate(
+        tuple(sorted(traps)),
+        tuple(sorted(ends)),
+        entry,
+        tuple(max(v, fmpq(0)) for v in lower),
+        tuple(min(v, fmpq(1)) for v in upper),
+        wanders,
+    )
 
 
 def _cannot_finish(
@@ -106,15 +109,15 @@ def _never_left(successors: list[list[list[int | Exit]]], traps: set[int]) -> se
     """Return the traps whose strongly connected component is never left."""
     number = {i: k for k, i in enumerate(sorted(traps))}
     targets = [
-        sorted({number[t] for options in successors[i] for t in options
-                if not isinstance(t, Exit)})
+        sorted({number[t] for options in successors[i] for t in options if not isinstance(t, Exit)})
         for i in number
     ]
     indptr = np.cumsum([0, *map(len, targets)]).astype(np.int64)
     indices = np.array([t for row in targets for t in row], dtype=np.int64)
     label = components(indptr, indices).label
-    left = {int(label[k]) for k, row in enumerate(targets)
-            if any(label[t] != label[k] for t in row)}
+    left = {
+        int(label[k]) for k, row in enumerate(targets) if any(label[t] != label[k] for t in row)
+    }
     return {i for i, k in number.items() if int(label[k]) not in left}
 
 
@@ -126,7 +129,8 @@ def _may_stay(successors: list[list[list[int | Exit]]], traps: set[int]) -> set[
     staying = {i for i in range(len(successors)) if i not in traps}
     while True:
         kept = {
-            i for i in staying
+            i
+            for i in staying
             if any(all(t in staying for t in targets) for targets in successors[i])
         }
         if kept == staying:
@@ -134,9 +138,7 @@ def _may_stay(successors: list[list[list[int | Exit]]], traps: set[int]) -> set[
         staying = kept
 
 
-def _breadth_first(
-    successors: list[list[list[int | Exit]]], starts: Sequence[int]
-) -> list[int]:
+def _breadth_first(successors: list[list[list[int | Exit]]], starts: Sequence[int]) -> list[int]:
     order = list(dict.fromkeys(starts))
     seen = set(order)
     for i in order:

@@ -75,8 +75,14 @@ class Answer:
 
 
 def answer(
-    law: StepLaw, *, method: str, field: Field, moments: int, tolerance: fmpq | None = None,
-    max_states: int | None = None, progress: Progress = no_progress,
+    law: StepLaw,
+    *,
+    method: str,
+    field: Field,
+    moments: int,
+    tolerance: fmpq | None = None,
+    max_states: int | None = None,
+    progress: Progress = no_progress,
 ) -> Answer:
     """Return what can be said about T where patterns do not decide.
 
@@ -91,8 +97,12 @@ def answer(
     if method != "joint":
         try:
             d = resolve(law, tolerance=tolerance, progress=progress)
-        except (CrossingError, NotAbsorbingError, UndecidedComparisonError,
-                StateSpaceTooLargeError) as error:
+        except (
+            CrossingError,
+            NotAbsorbingError,
+            UndecidedComparisonError,
+            StateSpaceTooLargeError,
+        ) as error:
             reasons.append(str(error))
         else:
             return _of_decomposition(d, moments)
@@ -124,9 +134,14 @@ def _with_better_trap(law: StepLaw, found: Answer) -> Answer:
     other = trap_after_cut(law)
     if other is None:
         return found
-    return replace(found, trap=replace(
-        found.trap, lower=max(found.trap.lower, other[0].lower),
-        upper=min(found.trap.upper, other[0].upper)))
+    return replace(
+        found,
+        trap=replace(
+            found.trap,
+            lower=max(found.trap.lower, other[0].lower),
+            upper=min(found.trap.upper, other[0].upper),
+        ),
+    )
 
 
 def _trapped(law: StepLaw, moments: int) -> Answer | None:
@@ -160,10 +175,14 @@ def chains_with_values(
     """
     unit = abs(law.algorithm.learn) if law.algorithm.learn != 0 else fmpq(1)
     families: list[list[Callable[[], Refined]]] = [
-        [partial(joint_with_values, law, level, largest=largest)
-         for level in LEVELS[:_JOINT_LEVELS]],
-        [partial(everything, law, unit * mesh, exact_bits=_EXACT_BITS, largest=largest)
-         for mesh in _MESHES],
+        [
+            partial(joint_with_values, law, level, largest=largest)
+            for level in LEVELS[:_JOINT_LEVELS]
+        ],
+        [
+            partial(everything, law, unit * mesh, exact_bits=_EXACT_BITS, largest=largest)
+            for mesh in _MESHES
+        ],
     ]
     found = False
     refused: StateSpaceTooLargeError | None = None
@@ -231,17 +250,24 @@ def solve_values(block: Refined, field: Field, moments: int) -> Answer:
     if decided:
         chain, phase = chain_with_values(block)
         total = phase_moments(chain, None, phase == _count(law), moments, field=field)
-        phases = [total] if _count(law) == 1 else [
-            phase_moments(chain, phase >= k if k else None, phase > k, moments, field=field)
-            for k in range(_count(law))
-        ]
+        phases = (
+            [total]
+            if _count(law) == 1
+            else [
+                phase_moments(chain, phase >= k if k else None, phase > k, moments, field=field)
+                for k in range(_count(law))
+            ]
+        )
         return Answer([_numbers(q) for q in (total, *phases)], "joint", chain.size)
     if outcome.traps or outcome.wanders:
         traps = set(outcome.traps)
-        lower = [steps_before_choice(block, counted.__getitem__, traps)[start]
-                 for counted in counted_phases(law)]
-        values = [[Quantity(None, low), *[Quantity(None, fmpq(0))] * (moments - 1)]
-                  for low in lower]
+        lower = [
+            steps_before_choice(block, counted.__getitem__, traps)[start]
+            for counted in counted_phases(law)
+        ]
+        values = [
+            [Quantity(None, low), *[Quantity(None, fmpq(0))] * (moments - 1)] for low in lower
+        ]
         trap = _trap(block, outcome) if outcome.traps else None
         return Answer(values, "joint", size, undecided=met, trap=trap)
     values = [_enclosed(block, counted, moments) for counted in counted_phases(law)]
@@ -302,8 +328,9 @@ def _infinite(block: Refined, outcome: Fate, moments: int, met: fmpq | None) -> 
         if k >= first_stuck:
             values.append([Quantity(inf)] * moments)
         elif decided:
-            values.append(_numbers(
-                phase_moments(chain, phase >= k if k else None, phase > k, moments)))
+            values.append(
+                _numbers(phase_moments(chain, phase >= k if k else None, phase > k, moments))
+            )
         else:
             values.append(_enclosed_phase(block, outcome, k, moments))
     return Answer(values, "joint", len(block.states), undecided=met, trap=trap)

@@ -51,20 +51,32 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
         raise CrossingError("no single row comes back after the cut")
     automata = automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
-    merged, _ = merge_patterns(
-        automata, {int(automata.regions.row_class[r]) for r in (row, below)})
+    merged, _ = merge_patterns(automata, {int(automata.regions.row_class[r]) for r in (row, below)})
     precision = level.precision(law, below)
     rows = tuple(dict.fromkeys(law.row[:cut].tolist()))
     brought = Clusters(law, replace(precision, coarser=()))
     start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
-    before = refine(merged, brought, 0, cut - 1, [start], law.landscape.milestones, rows=rows,
-                    tracked=[row], largest=largest)
+    before = refine(
+        merged,
+        brought,
+        0,
+        cut - 1,
+        [start],
+        law.landscape.milestones,
+        rows=rows,
+        tracked=[row],
+        largest=largest,
+    )
     if before.undecided:
         raise CrossingError("a comparison before the cut depends on values")
     at, under = rows.index(row), rows.index(below)
     exits = list(before.block().exits())
     tail, entered = Tail(
-        law, merged, Clusters(law, precision), cut, brought,
+        law,
+        merged,
+        Clusters(law, precision),
+        cut,
+        brought,
         [(x.patterns[at], x.patterns[under]) for x in exits],
     ).explore(largest)
     shift = len(before.states)
@@ -73,8 +85,11 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
         shares: dict[int | Exit, list[int]] = {}
         for target, weight in edges:
             assert isinstance(weight, tuple)
-            to = target if isinstance(target, int) else (
-                shift + entered[target.patterns[at], target.patterns[under]])
+            to = (
+                target
+                if isinstance(target, int)
+                else (shift + entered[target.patterns[at], target.patterns[under]])
+            )
             total = shares.setdefault(to, [0, 0])
             total[0] += weight[0]
             total[1] += weight[1]
@@ -84,9 +99,14 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
         return tuple((t + shift if isinstance(t, int) else t, w) for t, w in edges)
 
     return replace(
-        before, last=law.optimum, states=before.states + tail.states, after=tail,
-        options=(*(tuple(into_tail(e) for e in o) for o in before.options),
-                 *(tuple(shifted(e) for e in o) for o in tail.options)),
+        before,
+        last=law.optimum,
+        states=before.states + tail.states,
+        after=tail,
+        options=(
+            *(tuple(into_tail(e) for e in o) for o in before.options),
+            *(tuple(shifted(e) for e in o) for o in tail.options),
+        ),
     )
 
 
@@ -95,7 +115,8 @@ def undecided_rows(automata: RowAutomata) -> tuple[int, ...]:
     law, regions = automata.law, automata.regions
     rows = dict.fromkeys(law.row[: law.optimum].tolist())
     return tuple(
-        r for r in rows
+        r
+        for r in rows
         if any(p.undecided is not None for p in automata.patterns[int(regions.row_class[r])])
     )
 
@@ -114,15 +135,26 @@ def everything(
     StateSpaceTooLargeError
     """
     automata = automata_of(law)
-    tracked = (tuple(dict.fromkeys(law.row[: law.optimum].tolist())) if all_rows
-               else undecided_rows(automata))
-    merged, _ = merge_patterns(
-        automata, {int(automata.regions.row_class[r]) for r in tracked})
+    tracked = (
+        tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+        if all_rows
+        else undecided_rows(automata)
+    )
+    merged, _ = merge_patterns(automata, {int(automata.regions.row_class[r]) for r in tracked})
     rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
     clusters = Clusters(law, Precision(mesh, exact_bits))
     start = State(0, 0, tuple(clusters.fresh(r) if r in tracked else 0 for r in rows))
-    return refine(merged, clusters, 0, law.optimum, [start], law.landscape.milestones,
-                  rows=rows, tracked=tracked, largest=largest)
+    return refine(
+        merged,
+        clusters,
+        0,
+        law.optimum,
+        [start],
+        law.landscape.milestones,
+        rows=rows,
+        tracked=tracked,
+        largest=largest,
+    )
 
 
 def describe_state(block: Refined, state: int) -> str:
@@ -140,8 +172,9 @@ def describe_state(block: Refined, state: int) -> str:
         if k < 0:
             continue
         c = int(block.automata.regions.row_class[r])
-        pattern = (block.clusters.keys[k].pattern if r in block.tracked
-                   else block.automata.patterns[c][k])
+        pattern = (
+            block.clusters.keys[k].pattern if r in block.tracked else block.automata.patterns[c][k]
+        )
         if any(pattern.signs) or any(pattern.order):
             text.append(f"[{law.row_value[r]}: {pattern.label(law.actions)}]")
     return " ".join(text)

@@ -60,7 +60,8 @@ _MOST_STATES = 2_000_000
 def vanishing_law(landscape: Landscape, parameters: Parameters) -> StepLaw:
     """Return the law with unit penalty, from which Q0 and Q1 are read; r itself is ignored."""
     return StepLaw.of(
-        landscape, Algorithm.lrsao(Parameters.of(parameters.alpha, parameters.gamma, 1)))
+        landscape, Algorithm.lrsao(Parameters.of(parameters.alpha, parameters.gamma, 1))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,8 @@ def vanishing_chain(
             if len(keys) > max_states:
                 raise StateSpaceTooLargeError(
                     f"the chain of a vanishing penalty has more than {max_states:,} states at "
-                    f"n = {law.n}; take a smaller n")
+                    f"n = {law.n}; take a smaller n"
+                )
             edges.append({j: fmpq(w, law.denominator) for j, w in weights.items()})
             bar.advance()
     chain = chain_from_rows(edges, positions=[p for p, _ in keys])
@@ -125,7 +127,11 @@ def vanishing_chain(
 
 
 def expected_time(
-    law: StepLaw, *, limit: bool, field: Field = "exact", max_states: int = _MOST_STATES,
+    law: StepLaw,
+    *,
+    limit: bool,
+    field: Field = "exact",
+    max_states: int = _MOST_STATES,
     progress: Progress = no_progress,
 ) -> Quantity:
     """Return E[T] at r = 0, or its limit for r -> 0+.
@@ -159,20 +165,28 @@ class _Walk:
                 places[i].append(p)
         every = range(count)
 
-        def same(table: list[list[list[bool]]] | list[list[list[int]]], i: int, a: int,
-                 b: int) -> bool:
+        def same(
+            table: list[list[list[bool]]] | list[list[list[int]]], i: int, a: int, b: int
+        ) -> bool:
             return all(table[p][a] == table[p][b] for p in places[i])
 
         # Once settled only acceptance matters; before that the rewards matter too.
-        self._settled = [[min(b for b in every if same(self._accepted, i, a, b)) for a in every]
-                         for i in range(len(places))]
+        self._settled = [
+            [min(b for b in every if same(self._accepted, i, a, b)) for a in every]
+            for i in range(len(places))
+        ]
         self._twins = [
-            {tuple(b for b in every
-                   if same(self._accepted, i, a, b) and same(self._reward, i, a, b))
-             for a in every}
-            for i in range(len(places))]
-        self._ever_down = [any(self._accepted[p][a][DOWN] for a in every)
-                           for p in range(law.n + 1)]
+            {
+                tuple(
+                    b
+                    for b in every
+                    if same(self._accepted, i, a, b) and same(self._reward, i, a, b)
+                )
+                for a in every
+            }
+            for i in range(len(places))
+        ]
+        self._ever_down = [any(self._accepted[p][a][DOWN] for a in every) for p in range(law.n + 1)]
 
     def number(self, row: Row) -> int:
         """Return the number of a row."""
@@ -205,7 +219,7 @@ class _Walk:
                     if not isinstance(row, int) and target != law.optimum:
                         j = self._row[target]
                         k = self._learnt(i, rows[i], a, rows[j], self._reward[p][a][d])
-                        new = (*rows[:i], k, *rows[i + 1:])
+                        new = (*rows[:i], k, *rows[i + 1 :])
                     found.append((self.forget(target, new), unit * ways))
         return found
 
@@ -225,8 +239,11 @@ class _Walk:
         if not self.limit:
             return entries
         algorithm, new = self.law.algorithm, list(entries)
-        new[action] = (algorithm.keep * entries[action] + algorithm.learn * gain
-                       + algorithm.bootstrap * max(other))
+        new[action] = (
+            algorithm.keep * entries[action]
+            + algorithm.learn * gain
+            + algorithm.bootstrap * max(other)
+        )
         for twins in self._twins[i]:  # exchange twins, so that equal futures look equal
             for a, q in zip(twins, sorted(new[a] for a in twins), strict=True):
                 new[a] = q

@@ -26,8 +26,8 @@ BoolArray = npt.NDArray[np.bool_]
 def _arrivals(chain: MarkovChain, position: int) -> BoolArray:
     """Return which stored transitions are arrivals at the position."""
     return np.asarray(
-        (chain.positions[chain.indices] == position)
-        & (chain.positions[chain.sources] != position), dtype=np.bool_,
+        (chain.positions[chain.indices] == position) & (chain.positions[chain.sources] != position),
+        dtype=np.bool_,
     )
 
 
@@ -41,7 +41,7 @@ def expected_visits(chain: MarkovChain, target: BoolArray, *, field: Field = "ex
         source = np.zeros(chain.size)
         source[chain.start[0]] = 1.0
     flow = forward(chain, ~target, source, field=field)
-    moving = (chain.positions[chain.indices] != chain.positions[chain.sources])
+    moving = chain.positions[chain.indices] != chain.positions[chain.sources]
     moving &= ~target[chain.sources]
     last = int(chain.positions.max())
     if field == "float":
@@ -51,8 +51,9 @@ def expected_visits(chain: MarkovChain, target: BoolArray, *, field: Field = "ex
         counts = np.bincount(where, weights=arrivals, minlength=last + 1)
         met = reachable_from(cut.indptr, cut.indices, chain.start[:1])[chain.sources[moving]]
         if np.any(counts[where[met]] < NEGLIGIBLE_FLOW):
-            raise SolverError("an expected number of visits is below the range of floats; "
-                              "ask for exact values")
+            raise SolverError(
+                "an expected number of visits is below the range of floats; ask for exact values"
+            )
         return counts
     visits = [fmpq(0)] * (last + 1)
     for e in np.flatnonzero(moving).tolist():
@@ -65,9 +66,7 @@ def expected_visits(chain: MarkovChain, target: BoolArray, *, field: Field = "ex
 
 
 @implements("Lemma 10")
-def largest_number_of_visits(
-    chain: MarkovChain, target: BoolArray, position: int
-) -> int | None:
+def largest_number_of_visits(chain: MarkovChain, target: BoolArray, position: int) -> int | None:
     """Return the largest possible number of arrivals at a position; None if unbounded.
 
     The longest path over the components: an arrival inside a component can be repeated for
@@ -121,8 +120,12 @@ def visit_law(
             for i in range(chain.size):
                 if not target[i] and flagged[i].any():
                     constant[i] = sum(
-                        (w * previous[j] for (j, w), hit in
-                         zip(chain.row(i), flagged[i], strict=True) if hit), fmpq(0)
+                        (
+                            w * previous[j]
+                            for (j, w), hit in zip(chain.row(i), flagged[i], strict=True)
+                            if hit
+                        ),
+                        fmpq(0),
                     )
         outside = list(zero)
         if k == 0:

@@ -60,8 +60,7 @@ class Automaton:
 
     def most(self, counted: Any) -> int | None:
         """Return the largest number of counted moves in any walk; None if unbounded."""
-        return longest(
-            ((m.source, m.target, int(counted(m))) for m in self.moves), self.states[0])
+        return longest(((m.source, m.target, int(counted(m))) for m in self.moves), self.states[0])
 
 
 def longest(edges: Iterable[tuple[Any, Any, int]], start: Any) -> int | None:
@@ -80,8 +79,11 @@ def longest(edges: Iterable[tuple[Any, Any, int]], start: Any) -> int | None:
     best: dict[int, int] = {}
     for i in reversed(list(nx.topological_sort(nx.condensation(graph, parts)))):
         best[i] = max(
-            (best[number[v]] + data["count"]
-             for _, v, data in graph.out_edges(parts[i], data=True) if number[v] != i),
+            (
+                best[number[v]] + data["count"]
+                for _, v, data in graph.out_edges(parts[i], data=True)
+                if number[v] != i
+            ),
             default=0,
         )
     return best[number[start]]
@@ -140,9 +142,7 @@ def _slope_automata(workspace: Workspace) -> SlopeAutomata:
             if upper is not None and case.next_state.p:
                 above.add((name, upper))
     before = induction.prover.queries
-    automata = {
-        name: _derive(name, contexts, induction) for name, contexts in by_class.items()
-    }
+    automata = {name: _derive(name, contexts, induction) for name, contexts in by_class.items()}
     return SlopeAutomata(automata, tuple(sorted(above)), induction.prover.queries - before)
 
 
@@ -168,10 +168,12 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
             atoms = [*context.assumptions, *_atoms(induction, context.entries, cells)]
             action = context.case.action
             reached = [
-                cell for cell, text in SIGNS.items()
+                cell
+                for cell, text in SIGNS.items()
                 if prover.satisfiable(
                     [*atoms, prover.formula(text.format("new_"), {"new_": context.new})]
-                ) is not False
+                )
+                is not False
             ]
             if not reached:
                 continue  # the case cannot occur with these cells
@@ -180,7 +182,7 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
                 undecided.append(f"{name}: {''.join(cells)} under {context.case} -> {reached}")
             at = actions.index(action)
             for cell in reached:
-                target = (*cells[:at], cell, *cells[at + 1:])
+                target = (*cells[:at], cell, *cells[at + 1 :])
                 move = Move(cells, action, context.case.direction, context.case.moved, target)
                 moves[move] = None
                 if target not in states:
@@ -199,7 +201,7 @@ def _split_choices(
     prover = induction.prover
     result = []
     for i, a in enumerate(sorted(greedy)):
-        for b in sorted(greedy)[i + 1:]:
+        for b in sorted(greedy)[i + 1 :]:
             context = next(c for c in contexts if c.case.action == a)
             known = [*context.assumptions, *_atoms(induction, context.entries, cells)]
             different = context.entries[a] != context.entries[b]

@@ -52,8 +52,15 @@ def _transcendental(expression: sympy.Expr) -> bool:
 
 
 def compare_sides(
-    left: str, relation: str, right: str, assume: Sequence[str], *, order: str = "",
-    pairs: Sequence[tuple[int, int]] = (), seconds: float = 10.0, second: bool = False,
+    left: str,
+    relation: str,
+    right: str,
+    assume: Sequence[str],
+    *,
+    order: str = "",
+    pairs: Sequence[tuple[int, int]] = (),
+    seconds: float = 10.0,
+    second: bool = False,
 ) -> Outcome:
     """Decide a step.
 
@@ -101,8 +108,13 @@ def _sign_goal(difference: sympy.Expr, relation: str, prover: Prover) -> tuple[A
     over = from_sympy(sympy.expand(numerator), names), from_sympy(sympy.factor(denominator), names)
     zero = z3.RealVal(0)
     value = over[0] if relation == "=" else over[0] * over[1]
-    goals = {"=": value == zero, "<": value < zero, "<=": value <= zero, ">": value > zero,
-             ">=": value >= zero}
+    goals = {
+        "=": value == zero,
+        "<": value < zero,
+        "<=": value <= zero,
+        ">": value > zero,
+        ">=": value >= zero,
+    }
     defined = [] if denominator.is_Integer else [over[1] != zero]
     return goals[relation], defined
 
@@ -114,14 +126,19 @@ def _prove_sign(
     goal, defined = _sign_goal(difference, relation, prover)
     answer = prover.prove([*assumptions, *defined], goal)
     if answer.status == "proved" and any(
-            prover.prove(assumptions, duty).status != "proved" for duty in defined):
+        prover.prove(assumptions, duty).status != "proved" for duty in defined
+    ):
         return Answer("unknown", reason="holds where it is defined, but may divide by zero")
     return answer
 
 
 def _rational(
-    a: sympy.Expr, relation: str, b: sympy.Expr, assume: Sequence[str],
-    pairs: Sequence[tuple[int, int]], prover: Prover,
+    a: sympy.Expr,
+    relation: str,
+    b: sympy.Expr,
+    assume: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    prover: Prover,
 ) -> Outcome:
     import sympy
 
@@ -263,8 +280,12 @@ def _one_unknown(
         ends = [sympy.simplify(value.subs(x, end)) for end in (low, high)]
         if all(end.is_nonnegative for end in ends) and signed(sympy.diff(value, x, 2), "<="):
             return Outcome("proved", "concave, and non-negative at both ends")
-    if low is not None and high is None and limit_at_infinity(value, x) == 0 and signed(
-            sympy.diff(value, x), "<"):
+    if (
+        low is not None
+        and high is None
+        and limit_at_infinity(value, x) == 0
+        and signed(sympy.diff(value, x), "<")
+    ):
         return Outcome("proved", "decreasing to the limit 0")
     return None
 
@@ -319,21 +340,26 @@ def _asymptotic(
     n, ell = to_sympy("n"), to_sympy("l")
     printed = to_sympy(order)
     found = _with_brackets(
-        difference, printed / n if relation.endswith("o") else printed, assume, prover)
+        difference, printed / n if relation.endswith("o") else printed, assume, prover
+    )
     flat, size, brackets = found if found is not None else (difference, printed, [])
     assumptions = [*_assumptions(assume, prover), *brackets]
     for constant in _CONSTANTS if found is not None else ():
-        signs = [("<=", constant)] if relation.startswith("<=") else [
-            ("<=", constant), (">=", -constant)]
-        if all(_prove_sign(flat - c * size, sign, assumptions, prover).status == "proved"
-               for sign, c in signs):
+        signs = (
+            [("<=", constant)]
+            if relation.startswith("<=")
+            else [("<=", constant), (">=", -constant)]
+        )
+        if all(
+            _prove_sign(flat - c * size, sign, assumptions, prover).status == "proved"
+            for sign, c in signs
+        ):
             return Outcome("proved", f"with the constant {constant} (Lemma 17 (2) and z3)")
     for fixed in (2, 5, (n - 5) / 2):
         series = close_sums(difference).subs(ell, fixed)
         for h in series.atoms(sympy.harmonic):
             m = h.args[0]  # the error of this expansion is below 1/(100 m^4)
-            series = series.subs(h, sympy.log(m) + sympy.EulerGamma + 1 / (2 * m)
-                                 - 1 / (12 * m**2))
+            series = series.subs(h, sympy.log(m) + sympy.EulerGamma + 1 / (2 * m) - 1 / (12 * m**2))
         ratio = sympy.simplify(series / printed.subs(ell, fixed))
         limit = sympy.limit(ratio, n, sympy.oo)
         wrong = limit in (sympy.oo, -sympy.oo) if relation != "<= O" else limit == sympy.oo
@@ -343,6 +369,8 @@ def _asymptotic(
             rate = sympy.simplify(sympy.limit(ratio / n, n, sympy.oo))
             about = f" (like ({rate})*n)" if rate not in (0, sympy.oo, -sympy.oo) else ""
             return Outcome(
-                "refuted", f"at l = {fixed} the difference over {order} tends to {limit}{about}",
-                {"l": str(fixed), "n": "oo"})
+                "refuted",
+                f"at l = {fixed} the difference over {order} tends to {limit}{about}",
+                {"l": str(fixed), "n": "oo"},
+            )
     return Outcome("unknown", "neither a constant was proved nor a diverging direction found")

@@ -177,10 +177,19 @@ def cases(
                         state = here[family.target]
                         after = _shift(there[family.target], by) if accepted else state
                         for equal, final in _signs(after - state, forms, regions):
-                            result.append(Case(
-                                action, direction, regions.pruned(final), sign, gain, state,
-                                after, equal == 0, by if accepted else 0,
-                            ))
+                            result.append(
+                                Case(
+                                    action,
+                                    direction,
+                                    regions.pruned(final),
+                                    sign,
+                                    gain,
+                                    state,
+                                    after,
+                                    equal == 0,
+                                    by if accepted else 0,
+                                )
+                            )
     return tuple(result)
 
 

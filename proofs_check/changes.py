@@ -35,8 +35,7 @@ def plain_name(name: str) -> str:
     ('lemma10', 'lemma10', 'ek')
     """
     words = re.findall(r"[a-z]+|[0-9]+", name.lower())
-    return "".join(word.lstrip("0") if word.isdigit() else _SHORT.get(word, word)
-                   for word in words)
+    return "".join(word.lstrip("0") if word.isdigit() else _SHORT.get(word, word) for word in words)
 
 
 def near(name: str, known: Iterable[str]) -> str:
@@ -60,16 +59,21 @@ def check_changes(setting: Setting, statements: Mapping[str, Statement]) -> None
         raise ParameterError(f"solver_seconds = {setting.solver_seconds}: must be positive")
     for (name, key), text in setting.terms.items():
         _check_term(name, key, text, statements)
-    lines = {f"{d.id}:{k}": line for s in statements.values() for d in s.derivations
-             for k, line in enumerate(d.lines)}
+    lines = {
+        f"{d.id}:{k}": line
+        for s in statements.values()
+        for d in s.derivations
+        for k, line in enumerate(d.lines)
+    }
     for line, (relation, text) in setting.lines.items():
         if line not in lines:
             raise ParameterError(f"no displayed line {brief(line)}{near(line, lines)}")
         first = lines[line].relation == ""
         if first != (relation == "") or (relation and relation not in RELATIONS):
             raise ParameterError(
-                f"relation {relation!r} of line {line!r}: " + (
-                    "a first line has none" if first else f"choose from {', '.join(RELATIONS)}"))
+                f"relation {relation!r} of line {line!r}: "
+                + ("a first line has none" if first else f"choose from {', '.join(RELATIONS)}")
+            )
         to_sympy(text)
     for text in setting.hypothesis:
         _check_comparison(text, "a hypothesis")
@@ -77,7 +81,8 @@ def check_changes(setting: Setting, statements: Mapping[str, Statement]) -> None
         if unknown:
             raise ParameterError(
                 f"hypothesis {brief(text)} speaks of {', '.join(sorted(unknown))}: it may use "
-                f"alpha, gamma, r, n and l")
+                f"alpha, gamma, r, n and l"
+            )
 
 
 def _check_term(name: str, key: str, text: str, statements: Mapping[str, Statement]) -> None:
@@ -86,17 +91,21 @@ def _check_term(name: str, key: str, text: str, statements: Mapping[str, Stateme
     own = statements[name].terms
     if key not in own:
         known = ", ".join(repr(k) for k in own)
-        raise ParameterError(f"{name} has no term {brief(key)}: " + (
-            f"choose from {known}" if own else "it has none at all"))
+        raise ParameterError(
+            f"{name} has no term {brief(key)}: "
+            + (f"choose from {known}" if own else "it has none at all")
+        )
     if (name, key) in _WORDS or text == own[key]:
         return
     allowed = {"n", "l", "EulerGamma"}.union(
-        *(_names(t) for k, t in own.items() if (name, k) not in _WORDS))
+        *(_names(t) for k, t in own.items() if (name, k) not in _WORDS)
+    )
     unknown = _names(text) - allowed if own[key] else set()
     if unknown:
         raise ParameterError(
             f"{key!r} of {name} speaks of {', '.join(sorted(unknown))}: it may use "
-            f"{', '.join(sorted(allowed))}")
+            f"{', '.join(sorted(allowed))}"
+        )
     for part in text.split(";"):
         if own[key] and not _COMPARISON.search(own[key]):
             to_sympy(part)

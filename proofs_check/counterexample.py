@@ -59,10 +59,14 @@ class Counterexample:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "format": FORMAT, "statement": self.statement, "expected": self.expected,
-            "observed": self.observed, "values": dict(self.values),
+            "format": FORMAT,
+            "statement": self.statement,
+            "expected": self.expected,
+            "observed": self.observed,
+            "values": dict(self.values),
             "objectives": {name: list(v) for name, v in self.objectives.items()},
-            "target": self.target, "milestones": list(self.milestones),
+            "target": self.target,
+            "milestones": list(self.milestones),
             "steps": [list(step) for step in self.steps],
         }
 
@@ -75,8 +79,17 @@ class Counterexample:
         FileFormatError
             A key is missing or unknown, or a value is of the wrong kind.
         """
-        known = {"format", "statement", "expected", "observed", "values", "objectives", "target",
-                 "milestones", "steps"}
+        known = {
+            "format",
+            "statement",
+            "expected",
+            "observed",
+            "values",
+            "objectives",
+            "target",
+            "milestones",
+            "steps",
+        }
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise FileFormatError(f'{source}: not a counterexample ("format": "{FORMAT}" needed)')
         if set(data) != known:
@@ -84,9 +97,7 @@ class Counterexample:
             raise FileFormatError(f"{source}: missing or unknown keys {wrong}")
         try:
             steps = tuple((str(a), str(d)) for a, d in data["steps"])
-            objectives = {
-                str(k): tuple(int(x) for x in v) for k, v in data["objectives"].items()
-            }
+            objectives = {str(k): tuple(int(x) for x in v) for k, v in data["objectives"].items()}
             values = {str(k): str(v) for k, v in data["values"].items()}
             milestones = tuple(int(m) for m in data["milestones"])
         except (AttributeError, TypeError, ValueError) as error:
@@ -94,9 +105,14 @@ class Counterexample:
         if any(d not in ("up", "down") for _, d in steps):
             raise FileFormatError(f'{source}: a direction must be "up" or "down"')
         return cls(
-            statement=str(data["statement"]), expected=str(data["expected"]),
-            observed=str(data["observed"]), values=values, objectives=objectives,
-            target=str(data["target"]), milestones=milestones, steps=steps,
+            statement=str(data["statement"]),
+            expected=str(data["expected"]),
+            observed=str(data["observed"]),
+            values=values,
+            objectives=objectives,
+            target=str(data["target"]),
+            milestones=milestones,
+            steps=steps,
         )
 
     def save(self, path: str | Path) -> None:

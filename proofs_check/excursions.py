@@ -52,11 +52,18 @@ def advance(memory: Progress3, step: Any, cut: int, optimum: int) -> Progress3:
         return replace(memory, left=0, jump=0, out=False)
     if step.next_position < cut:
         return replace(
-            memory, out=False, left=0, jump=0, failed=memory.failed + memory.out,
-            fell=memory.out, moves=(memory.left, memory.jump))
+            memory,
+            out=False,
+            left=0,
+            jump=0,
+            failed=memory.failed + memory.out,
+            fell=memory.out,
+            moves=(memory.left, memory.jump),
+        )
     inside = step.next_position < optimum
     return replace(
-        memory, out=memory.out or step.next_position == cut + 1,
+        memory,
+        out=memory.out or step.next_position == cut + 1,
         left=memory.left + (inside and step.action == "L"),
         jump=memory.jump + (inside and step.action == "J"),
     )

@@ -30,14 +30,26 @@ if TYPE_CHECKING:
 __all__ = ["COMPARISONS", "brief", "evaluate", "names_of", "relation_of", "to_ball", "to_sympy"]
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.Pow: operator.pow, ast.FloorDiv: operator.floordiv,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.FloorDiv: operator.floordiv,
 }
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 _COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.Eq: "=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
 }
 _LARGEST_EXPONENT = 1000
 
@@ -56,7 +68,7 @@ def _tree(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        why = (getattr(error, "msg", None) or str(error) or "it is nested too deeply")
+        why = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
         why = why.partition(";")[0].partition(" - ")[0]
         raise ParameterError(f"{brief(text)} is not a formula: {why}") from None
 
@@ -64,12 +76,16 @@ def _tree(text: str) -> ast.expr:
 def _check_exponent(node: ast.expr, text: str) -> None:
     """Refuse towers and exponents whose power nobody can write down."""
     for part in ast.walk(node):
-        large = isinstance(part, ast.Constant) and isinstance(part.value, int) and (
-            part.value > _LARGEST_EXPONENT)
+        large = (
+            isinstance(part, ast.Constant)
+            and isinstance(part.value, int)
+            and (part.value > _LARGEST_EXPONENT)
+        )
         if large or (isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)):
             raise ParameterError(
                 f"exponents must be without powers and at most {_LARGEST_EXPONENT} in formula "
-                f"{brief(text)}")
+                f"{brief(text)}"
+            )
 
 
 def _integer_of(node: ast.expr) -> int | None:
@@ -83,7 +99,8 @@ def _integer_of(node: ast.expr) -> int | None:
 def _relation(operation: ast.cmpop, text: str) -> str:
     if type(operation) not in _COMPARE:
         raise ParameterError(
-            f"a comparison in formula {brief(text)} must be one of =, <, <=, >, >=")
+            f"a comparison in formula {brief(text)} must be one of =, <, <=, >, >="
+        )
     return _COMPARE[type(operation)]
 
 
@@ -113,8 +130,7 @@ def evaluate(
             why = "divides by zero"
         except (TypeError, ValueError, OverflowError):
             why = "has no value"
-        raise ParameterError(
-            f"{brief(ast.unparse(node))} {why} in formula {brief(text)}") from None
+        raise ParameterError(f"{brief(ast.unparse(node))} {why} in formula {brief(text)}") from None
 
     def walk(node: ast.expr) -> Any:
         if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -141,22 +157,21 @@ def evaluate(
             ]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id not in functions:
-                raise ParameterError(
-                    f"unknown function {node.func.id!r} in formula {brief(text)}")
+                raise ParameterError(f"unknown function {node.func.id!r} in formula {brief(text)}")
             return apply(node, functions[node.func.id], *[walk(a) for a in node.args])
-        raise ParameterError(
-            f"{brief(ast.unparse(node))} is not allowed in formula {brief(text)}")
+        raise ParameterError(f"{brief(ast.unparse(node))} is not allowed in formula {brief(text)}")
 
     return walk(_tree(text))
 
 
 def names_of(text: str) -> frozenset[str]:
     """Return the variable names that occur in a formula."""
-    called = {n.func.id for n in ast.walk(_tree(text))
-              if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    return frozenset(
-        n.id for n in ast.walk(_tree(text)) if isinstance(n, ast.Name)
-    ) - called
+    called = {
+        n.func.id
+        for n in ast.walk(_tree(text))
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    return frozenset(n.id for n in ast.walk(_tree(text)) if isinstance(n, ast.Name)) - called
 
 
 def relation_of(text: str) -> tuple[str, str, str]:
@@ -168,8 +183,7 @@ def relation_of(text: str) -> tuple[str, str, str]:
     node = _tree(text)
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         raise ParameterError(f"{brief(text)} is not a single comparison")
-    return (ast.unparse(node.left), _relation(node.ops[0], text),
-            ast.unparse(node.comparators[0]))
+    return (ast.unparse(node.left), _relation(node.ops[0], text), ast.unparse(node.comparators[0]))
 
 
 @cache
@@ -188,17 +202,23 @@ def to_sympy(text: str) -> sympy.Expr:
     # Entries of the Q-table have any sign; sizes and hyper-parameters are positive.
     positive = {"n", "l", "k", "t", "u", "m", "b", "alpha", "gamma", "r", "a"}
     names: dict[str, Any] = {
-        name: sympy.Symbol(name, positive=True) if name in positive
+        name: sympy.Symbol(name, positive=True)
+        if name in positive
         else sympy.Symbol(name, real=True)
         for name in names_of(text)
     }
     names["EulerGamma"], names["ln2"] = sympy.EulerGamma, sympy.log(2)
     functions: dict[str, Any] = {
-        "H": sympy.harmonic, "ln": sympy.log, "number": sympy.Integer,
+        "H": sympy.harmonic,
+        "ln": sympy.log,
+        "number": sympy.Integer,
         "integral": _integral,
         "deriv": sympy.diff,
         "summation": lambda f, x, a, b: sympy.Sum(f, (x, a, b)),
-        "max": sympy.Max, "min": sympy.Min, "floor": sympy.floor, "update": _update,
+        "max": sympy.Max,
+        "min": sympy.Min,
+        "floor": sympy.floor,
+        "update": _update,
         "divide": _quotient,
     }
     read = evaluate(text, names, functions)

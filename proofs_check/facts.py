@@ -33,15 +33,20 @@ def named(workspace: Workspace) -> dict[str, list[Fact]]:
         "Lemma 2": [Fact("upper bound", f"L < {bound} and J < {bound} and R < {bound}")],
         "Lemma 3": [Fact("J at n - l - 1", "tJ = 0"), Fact("L at l + 1", "s = l + 1 -> L = 0")],
         "Lemma 4": [
-            Fact("L or J", "L <= 0 or J <= 0"), Fact("L or R", "L <= 0 or R <= 0"),
+            Fact("L or J", "L <= 0 or J <= 0"),
+            Fact("L or R", "L <= 0 or R <= 0"),
             Fact("J or R", "J <= 0 or R <= 0"),
         ],
         "Lemma 6": [
             Fact("L on the left plateau", "zL >= 0", (1,)),
             Fact("J in row 0", f"zJ = 0 or zJ = {values}", (1, 2)),
             Fact("R in row 0", f"zR = 0 or zR = {values}", (1, 2)),
-            Fact("few mistakes", "zL > 0 or p <= 0 or p <= 1 and zJ < 0 or p <= 1 and zR < 0 "
-                                 "or p <= 2 and zJ < 0 and zR < 0", (1,)),
+            Fact(
+                "few mistakes",
+                "zL > 0 or p <= 0 or p <= 1 and zJ < 0 or p <= 1 and zR < 0 "
+                "or p <= 2 and zJ < 0 and zR < 0",
+                (1,),
+            ),
         ],
         "Lemma 8": [
             Fact("J on the slope", f"s >= l + 1 and s <= n - l - 1 -> {slope_j}"),

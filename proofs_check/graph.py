@@ -153,10 +153,15 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
         if (p, k) not in moves:
             c, kind = row_class[int(law.row[p])], int(law.kind[p])
             moves[p, k] = [
-                (law.actions[a], d, law.kinds[kind][a][d].accepted,
-                 automata.following[kind, c, k, a, d])
+                (
+                    law.actions[a],
+                    d,
+                    law.kinds[kind][a][d].accepted,
+                    automata.following[kind, c, k, a, d],
+                )
                 for a in automata.choose(c, k)
-                for d in (DOWN, UP) if law.kinds[kind][a][d].possible
+                for d in (DOWN, UP)
+                if law.kinds[kind][a][d].possible
             ]
         return moves[p, k]
 
@@ -170,13 +175,14 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
             for action, d, accepted, k in moves_at(p, shown[at]):
                 after = p + 2 * d - 1 if accepted else p
                 hit = phase <= len(milestones) and after == milestones[phase - 1]
-                node: Node = (after, phase + hit, (*shown[:at], k, *shown[at + 1:]))
+                node: Node = (after, phase + hit, (*shown[:at], k, *shown[at + 1 :]))
                 if node not in index:
                     index[node] = len(nodes)
                     nodes.append(node)
                     if len(nodes) > limit:
                         raise StateSpaceTooLargeError(f"more than {limit:,} joint states")
-                edges.append(Edge(position, index[node], p, action, d, accepted, after, phase,
-                                  phase + hit))
+                edges.append(
+                    Edge(position, index[node], p, action, d, accepted, after, phase, phase + hit)
+                )
         position += 1
     return Graph(law, automata, tuple(nodes), tuple(edges), rows)

@@ -67,11 +67,9 @@ def close_sums(expression: sympy.Expr) -> sympy.Expr:
         if slope == 0:
             replaced[found] = term * (high - low + 1)
         elif slope == 1:
-            replaced[found] = numerator * (
-                sympy.harmonic(high + u) - sympy.harmonic(low + u - 1))
+            replaced[found] = numerator * (sympy.harmonic(high + u) - sympy.harmonic(low + u - 1))
         else:
-            replaced[found] = numerator * (
-                sympy.harmonic(u - low) - sympy.harmonic(u - high - 1))
+            replaced[found] = numerator * (sympy.harmonic(u - low) - sympy.harmonic(u - high - 1))
     return expression.subs(replaced)
 
 
@@ -79,11 +77,14 @@ def collected(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression as a sum of (rational function) * logarithm, each cancelled."""
     import sympy
 
-    logs = {log: sympy.Symbol(f"log{i}") for i, log in enumerate(
-        sorted(expression.atoms(sympy.log), key=str))}
+    logs = {
+        log: sympy.Symbol(f"log{i}")
+        for i, log in enumerate(sorted(expression.atoms(sympy.log), key=str))
+    }
     flat = expression.subs(logs)
-    slopes = {log: sympy.cancel(sympy.together(sympy.diff(flat, symbol)))
-              for log, symbol in logs.items()}
+    slopes = {
+        log: sympy.cancel(sympy.together(sympy.diff(flat, symbol))) for log, symbol in logs.items()
+    }
     if any(slope.free_symbols & set(logs.values()) for slope in slopes.values()):
         return expression
     rest = sympy.cancel(sympy.together(flat.subs(dict.fromkeys(logs.values(), 0))))

@@ -103,8 +103,11 @@ class Induction:
         self.actions = [name for name, _ in family.objectives]
         self.first, self.cut = family.milestones[0], family.milestones[1]
         self.top = self.cut - 1
-        self.prover = Prover(seconds=setting.solver_seconds, second=setting.second_solver,
-                             second_on_search=setting.full)
+        self.prover = Prover(
+            seconds=setting.solver_seconds,
+            second=setting.second_solver,
+            second_on_search=setting.full,
+        )
         self.second = self.prover.second
         self.algorithm = symbolic_algorithm(
             setting.algorithm, *(self.prover.name(x) for x in ("alpha", "gamma", "r"))
@@ -150,7 +153,9 @@ class Induction:
     def steps(self) -> tuple[Context, ...]:
         """All cases in all phases in which they can begin."""
         return tuple(
-            context for case in self.cases for phase in ALL_PHASES
+            context
+            for case in self.cases
+            for phase in ALL_PHASES
             if (context := self.context(case, phase)) is not None
         )
 
@@ -174,8 +179,10 @@ class Induction:
         if at.prefix in "zt":
             after.update({at.prefix + a: changed[a] for a in self.actions})
         assumptions = [
-            *self.base, *self._forms(case.region),
-            *self._facts(phase, before, False), *self._facts(phase, before, True),
+            *self.base,
+            *self._forms(case.region),
+            *self._facts(phase, before, False),
+            *self._facts(phase, before, True),
             *[at.entries[case.action] >= x for x in at.entries.values()],
             *[largest >= x for x in to.entries.values()],
             z3.Or([largest == x for x in to.entries.values()]),
@@ -187,14 +194,16 @@ class Induction:
             if q not in (at.prefix, to.prefix):
                 row = {a: named[q + a] for a in self.actions}
                 value = 0 if q == "z" else affine_term(self.top, self.names)
-                assumptions += list(
-                    self._facts(phase, {**named, **row, "s": value, "p": p}, True))
+                assumptions += list(self._facts(phase, {**named, **row, "s": value, "p": p}, True))
         return Context(case, phase, following, tuple(assumptions), before, after, at.entries, new)
 
     def _next_phase(self, case: Case, phase: int) -> int | None:
         """Return the phase after a step, or None if the step cannot begin in this phase."""
-        bounds = {1: (Affine(), self.first - 1), 2: (Affine(), self.top),
-                  3: (Affine(), self.setting.family.milestones[2] - 1)}
+        bounds = {
+            1: (Affine(), self.first - 1),
+            2: (Affine(), self.top),
+            3: (Affine(), self.setting.family.milestones[2] - 1),
+        }
         low, high = bounds[phase]
         feasible = _feasibility(self.setting)
         if not feasible((*case.region, P - low, high - P)):
@@ -202,8 +211,7 @@ class Induction:
         goal = {1: self.first, 2: self.cut, 3: None}[phase]
         if goal is None or case.moved != 1:
             return phase
-        hits = not feasible((*case.region, goal - P - 2)) and not feasible(
-            (*case.region, P - goal))
+        hits = not feasible((*case.region, goal - P - 2)) and not feasible((*case.region, P - goal))
         return phase + 1 if hits else phase
 
     def _new_value(self, case: Case, old: Any, largest: Any) -> Any:
@@ -212,10 +220,16 @@ class Induction:
         form = (algorithm.rejected, algorithm.equal, algorithm.better)[case.outcome + 1]
         gain = affine_term(case.gain, self.names)
         target_gain = affine_term(case.next_state - case.state, self.names)
-        reward = solver_number(form.constant) + solver_number(form.chosen) * gain + (
-            solver_number(form.target) * target_gain)
-        return (solver_number(algorithm.keep) * old + solver_number(algorithm.learn) * reward
-                + solver_number(algorithm.bootstrap) * largest)
+        reward = (
+            solver_number(form.constant)
+            + solver_number(form.chosen) * gain
+            + (solver_number(form.target) * target_gain)
+        )
+        return (
+            solver_number(algorithm.keep) * old
+            + solver_number(algorithm.learn) * reward
+            + solver_number(algorithm.bootstrap) * largest
+        )
 
     # -- the proofs ----------------------------------------------------------------
 
@@ -234,19 +248,25 @@ class Induction:
                 if goal is None:
                     continue
                 self.prover.second = self.second and (
-                    self.setting.full or len(answers) % _SECOND_EVERY == 0)
+                    self.setting.full or len(answers) % _SECOND_EVERY == 0
+                )
                 answer = self.prover.prove([*context.assumptions, *goal[0]], goal[1])
                 answers.append(answer)
                 if answer.status != "proved":
                     why = answer.reason or "not inductive, e.g. " + ", ".join(
-                        f"{k} = {v}" for k, v in answer.model.items())
+                        f"{k} = {v}" for k, v in answer.model.items()
+                    )
                     failures.append(f"{fact.name}, phase {phase}, {case}: {why}")
         names = ", ".join(f"{f.text}" for f in wanted)
         return Evidence(
-            kind=Kind.SMT, part=part,
+            kind=Kind.SMT,
+            part=part,
             verdict=Verdict.UNKNOWN if failures else Verdict.PROVED,
-            summary=(f"{len(failures)} of {len(answers)} cases not derived" if failures
-                     else f"inductive in all {len(answers)} cases (z3)"),
+            summary=(
+                f"{len(failures)} of {len(answers)} cases not derived"
+                if failures
+                else f"inductive in all {len(answers)} cases (z3)"
+            ),
             range="all n, l, alpha, gamma, r in (H), all times",
             details=(f"invariant: {names}", *failures[:5]),
             second=summary_of(answers),
@@ -273,7 +293,8 @@ class Induction:
                 return None
             return [], self._formula(fact, after)
         if context.phase not in fact.phases or (
-                fact.actions and context.case.action not in fact.actions):
+            fact.actions and context.case.action not in fact.actions
+        ):
             return None
         if final and not fact.final:
             return None

@@ -34,6 +34,4 @@ def random_laws(count: int, seed: int) -> Iterator[StepLaw]:
             generator.choice([fmpq(1, 10), fmpq(1, 2), fmpq(9, 10)]),
             generator.choice([fmpq(1, 2), fmpq(1), fmpq(3), fmpq(10)]),
         )
-        yield StepLaw.of(
-            Landscape.from_arrays(objectives, "F"), Algorithm.lrsao(parameters)
-        )
+        yield StepLaw.of(Landscape.from_arrays(objectives, "F"), Algorithm.lrsao(parameters))

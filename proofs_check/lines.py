@@ -62,20 +62,25 @@ class Derivation:
         """Return the derivation with the setting's replacements of lines."""
         changed = [
             replace(line, relation=setting.lines[key][0], text=setting.lines[key][1])
-            if (key := f"{self.id}:{k}") in setting.lines else line
+            if (key := f"{self.id}:{k}") in setting.lines
+            else line
             for k, line in enumerate(self.lines)
         ]
         return replace(self, lines=tuple(changed))
 
 
-def check_step(
-    derivation: Derivation, left: Line, right: Line, setting: Setting
-) -> Outcome:
+def check_step(derivation: Derivation, left: Line, right: Line, setting: Setting) -> Outcome:
     """Decide whether a line follows from the line before."""
     pairs = setting.pairs(30)
     return compare_sides(
-        left.text, right.relation, right.text, derivation.assume, order=right.order, pairs=pairs,
-        seconds=setting.solver_seconds, second=setting.second_solver,
+        left.text,
+        right.relation,
+        right.text,
+        derivation.assume,
+        order=right.order,
+        pairs=pairs,
+        seconds=setting.solver_seconds,
+        second=setting.second_solver,
     )
 
 
@@ -108,11 +113,14 @@ def check_derivation(
     verdict = Verdict.UNKNOWN if unknown else Verdict.REFUTED if errata else Verdict.PROVED
     good = steps - len(errata) - unknown
     evidence = Evidence(
-        kind=Kind.LINES, verdict=verdict, part=f"display {derivation.id}",
+        kind=Kind.LINES,
+        verdict=verdict,
+        part=f"display {derivation.id}",
         summary=f"{good} of {steps} displayed steps follow"
-                + (f", {len(errata)} do not" if errata else "")
-                + (f", {unknown} undecided" if unknown else ""),
-        range=f"source lines {derivation.where}", details=tuple(notes),
+        + (f", {len(errata)} do not" if errata else "")
+        + (f", {unknown} undecided" if unknown else ""),
+        range=f"source lines {derivation.where}",
+        details=tuple(notes),
         second=f"cvc5 confirms {agreed} of {seconds_asked} queries" if seconds_asked else "",
         seconds=time.perf_counter() - begun,
     )
@@ -124,16 +132,17 @@ def _skips(derivation: Derivation, k: int, setting: Setting) -> bool:
     first, second = derivation.lines[k - 1].relation, derivation.lines[k].relation
     if k < 2 or first != "=" or second.endswith(("O", "o")):
         return False
-    return check_step(
-        derivation, derivation.lines[k - 2], derivation.lines[k], setting).status == "proved"
+    return (
+        check_step(derivation, derivation.lines[k - 2], derivation.lines[k], setting).status
+        == "proved"
+    )
 
 
-def _erratum(
-    derivation: Derivation, k: int, outcome: Outcome, setting: Setting
-) -> Erratum:
+def _erratum(derivation: Derivation, k: int, outcome: Outcome, setting: Setting) -> Erratum:
     left, right = derivation.lines[k - 1], derivation.lines[k]
     printed = f"{left.text} {right.relation} {right.text}" + (
-        f" (order {right.order})" if right.order else "")
+        f" (order {right.order})" if right.order else ""
+    )
     at = ", ".join(f"{name} = {value}" for name, value in outcome.point.items())
     sides = [values_at(to_sympy(line.text), outcome.point) for line in (left, right)]
     reason = f"fails at {at}" if at else outcome.how
@@ -142,8 +151,11 @@ def _erratum(
     elif right.order:
         reason = outcome.how
     return Erratum(
-        line=f"{derivation.id}:{k}", location=f"source lines {derivation.where}", printed=printed,
-        corrected=_correction(derivation, k, setting), reason=reason,
+        line=f"{derivation.id}:{k}",
+        location=f"source lines {derivation.where}",
+        printed=printed,
+        corrected=_correction(derivation, k, setting),
+        reason=reason,
         inherited=_inherited(derivation, k),
     )
 
@@ -161,7 +173,8 @@ def _correction(derivation: Derivation, k: int, setting: Setting) -> str:
     for before, after in tries:
         if check_step(derivation, before, after, setting).status == "proved":
             return f"{before.text} {after.relation} {after.text}" + (
-                f" + O({after.order})" if after.order else "")
+                f" + O({after.order})" if after.order else ""
+            )
     if right.relation == "=":
         return f"{left.text} = {sympy.factor(to_sympy(left.text))}"
     return "(no correction found)"
@@ -174,7 +187,7 @@ def _inherited(derivation: Derivation, k: int) -> tuple[str, ...]:
     begin = k - 1
     result = []
     truth = to_sympy(derivation.lines[begin].text)
-    for line in derivation.lines[k + 1:]:
+    for line in derivation.lines[k + 1 :]:
         if line.relation != "=":
             break
         difference = sympy.simplify(to_sympy(line.text) - truth)

@@ -28,9 +28,15 @@ def _steps(automata: RowAutomata, p: int, k: int) -> list[tuple[int, int, bool, 
     for a in greedy:
         for d, weight in ((DOWN, p), (UP, law.n - p)):
             if weight:
-                found.append((a, d, law.kinds[kind][a][d].accepted,
-                              automata.following[kind, c, k, a, d],
-                              fmpq(weight, law.n * len(greedy))))
+                found.append(
+                    (
+                        a,
+                        d,
+                        law.kinds[kind][a][d].accepted,
+                        automata.following[kind, c, k, a, d],
+                        fmpq(weight, law.n * len(greedy)),
+                    )
+                )
     return found
 
 
@@ -51,7 +57,8 @@ def _absorbed(
             q = p + 2 * d - 1 if accepted else p
             if q > inside[-1]:
                 exits.setdefault((q, after), {})[number] = (
-                    exits.get((q, after), {}).get(number, fmpq(0)) + chance)
+                    exits.get((q, after), {}).get(number, fmpq(0)) + chance
+                )
                 continue
             target = (max(q, inside[0]), after)
             if target not in index:

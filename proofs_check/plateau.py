@@ -87,7 +87,9 @@ class PlateauGraph:
         return {memory for _, memory in seen}
 
     def most(
-        self, counted: Callable[[Leg], bool], remember: Callable[[Any, Leg], Any] | None = None,
+        self,
+        counted: Callable[[Leg], bool],
+        remember: Callable[[Any, Leg], Any] | None = None,
         counted_with: Callable[[Any, Leg], bool] | None = None,
     ) -> int | None:
         """Return the largest number of counted legs in a run; None if there is no bound.
@@ -132,8 +134,11 @@ def _derive(workspace: Workspace) -> PlateauGraph:
     cut, solver = induction.cut, region_solver(workspace.setting.family)
     before = induction.prover.queries
     places = {ENTRY: (P - cut, cut - P), SECOND: (P - cut - 1, cut + 1 - P), BEYOND: (P - cut - 2,)}
-    found = cases(workspace.setting.family, (induction.first - 1, induction.top, cut, cut + 1),
-                  induction.algorithm.accept_equal)
+    found = cases(
+        workspace.setting.family,
+        (induction.first - 1, induction.top, cut, cut + 1),
+        induction.algorithm.accept_equal,
+    )
     contexts: dict[str, list[Context]] = {name: [] for name in places}
     for case in found:
         if case.state.p or case.state.n or case.state.constant:
@@ -147,9 +152,7 @@ def _derive(workspace: Workspace) -> PlateauGraph:
     actions = induction.actions
     optimum = workspace.setting.family.milestones[-1]
     left = actions.index("L") if "L" in actions else 0
-    starts = [
-        (ENTRY, cells) for cells in _start_cells(len(actions), left)
-    ]
+    starts = [(ENTRY, cells) for cells in _start_cells(len(actions), left)]
     queue, seen = list(starts), set(starts)
     legs: dict[Leg, None] = {}
     for place, cells in queue:
@@ -165,9 +168,10 @@ def _derive(workspace: Workspace) -> PlateauGraph:
                     continue
                 for to in _destinations(place, context, solver, optimum):
                     for cell in cells_after(context, cells[at]):
-                        changed = (*cells[:at], cell, *cells[at + 1:])
-                        steps.append((to, action, context.case.direction,
-                                      context.case.outcome >= 0, changed))
+                        changed = (*cells[:at], cell, *cells[at + 1 :])
+                        steps.append(
+                            (to, action, context.case.direction, context.case.outcome >= 0, changed)
+                        )
         for to, action, direction, accepted, changed in steps:
             target = (to, changed)
             legs[Leg((place, cells), target, action, direction, accepted)] = None
@@ -216,7 +220,8 @@ class _Cells:
             entry = context.entries[context.case.action]
             atoms = [*context.assumptions, self._atom(entry, old)]
             self.known[key] = tuple(
-                cell for cell in CELLS
+                cell
+                for cell in CELLS
                 if self.prover.satisfiable([*atoms, self._atom(context.new, cell)]) is not False
             )
         return self.known[key]

@@ -18,8 +18,23 @@ if TYPE_CHECKING:
 __all__ = ["names_in", "refuting_point", "values_at"]
 
 _MOST_POINTS = 2000
-_GRID = [fmpq(1), fmpq(1, 2), fmpq(2), fmpq(3), fmpq(1, 4), fmpq(5), fmpq(1, 10), fmpq(7, 3),
-         fmpq(0), fmpq(-1), fmpq(-1, 2), fmpq(10), fmpq(40), fmpq(-3), fmpq(1, 3)]
+_GRID = [
+    fmpq(1),
+    fmpq(1, 2),
+    fmpq(2),
+    fmpq(3),
+    fmpq(1, 4),
+    fmpq(5),
+    fmpq(1, 10),
+    fmpq(7, 3),
+    fmpq(0),
+    fmpq(-1),
+    fmpq(-1, 2),
+    fmpq(10),
+    fmpq(40),
+    fmpq(-3),
+    fmpq(1, 3),
+]
 
 
 def names_in(assume: Iterable[str]) -> set[str]:
@@ -44,7 +59,10 @@ def _points(names: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Iterator[
 
 
 def refuting_point(
-    a: sympy.Expr, relation: str, b: sympy.Expr, assume: Sequence[str],
+    a: sympy.Expr,
+    relation: str,
+    b: sympy.Expr,
+    assume: Sequence[str],
     pairs: Sequence[tuple[int, int]],
 ) -> dict[str, str] | None:
     """Return the first point that satisfies the assumptions and violates the relation."""
@@ -58,7 +76,8 @@ def refuting_point(
         for point in islice(_points(names, pairs), _MOST_POINTS):
             try:
                 if all(_holds(x, rel, y, point) for x, rel, y in read) and _violates(
-                        a, relation, b, point):
+                    a, relation, b, point
+                ):
                     return {k: rational_text(v) for k, v in point.items()}
             except (ZeroDivisionError, ParameterError):
                 continue
@@ -79,8 +98,12 @@ def _holds(x: sympy.Expr, relation: str, y: sympy.Expr, point: Mapping[str, fmpq
     """Whether an assumption certainly holds at a point; exact for rational functions."""
     import sympy
 
-    value = (x - y).subs({s: sympy.Rational(int(point[s.name].p), int(point[s.name].q))
-                          for s in (x - y).free_symbols})
+    value = (x - y).subs(
+        {
+            s: sympy.Rational(int(point[s.name].p), int(point[s.name].q))
+            for s in (x - y).free_symbols
+        }
+    )
     if value.is_Rational:
         sign = int(bool(value > 0)) - int(bool(value < 0))
     else:
@@ -110,8 +133,12 @@ def values_at(expression: sympy.Expr, point: Mapping[str, str]) -> str:
         return ""
     if {s.name for s in expression.free_symbols} - set(exact):
         return ""
-    value = expression.subs({s: sympy.Rational(int(exact[s.name].p), int(exact[s.name].q))
-                             for s in expression.free_symbols})
+    value = expression.subs(
+        {
+            s: sympy.Rational(int(exact[s.name].p), int(exact[s.name].q))
+            for s in expression.free_symbols
+        }
+    )
     if value.is_Rational:
         return str(value)
     return str(to_ball(expression, exact))

@@ -27,8 +27,9 @@ def shifted(expression: sympy.Expr, smallest_ell: int) -> tuple[Any, Any]:
     u, v = sympy.symbols("u v", nonnegative=True)
     top, bottom = _fraction(expression)
     move = {n: 2 * (smallest_ell + u) + 5 + v, ell: smallest_ell + u}
-    moved = [_polynomial(part, n, ell).as_expr().subs(move, simultaneous=True)
-             for part in (top, bottom)]
+    moved = [
+        _polynomial(part, n, ell).as_expr().subs(move, simultaneous=True) for part in (top, bottom)
+    ]
     return sympy.Poly(moved[0], u, v), sympy.Poly(moved[1], u, v)
 
 
@@ -56,8 +57,7 @@ def _polynomial(expression: sympy.Expr, *names: sympy.Symbol) -> Any:
         found = None
     if found is None or not all(c.is_Rational for c in found.coeffs()):
         wanted = ", ".join(map(str, names))
-        raise ParameterError(
-            f"{brief(str(expression))} is not a polynomial in {wanted}") from None
+        raise ParameterError(f"{brief(str(expression))} is not a polynomial in {wanted}") from None
     return found
 
 

@@ -76,8 +76,9 @@ class Statement:
     @property
     def numbered(self) -> bool:
         """Whether the paper numbers it."""
-        return self.id.split(" ")[0] in ("Theorem", "Lemma", "Remark") and len(
-            self.id.split(" ")) == 2
+        return (
+            self.id.split(" ")[0] in ("Theorem", "Lemma", "Remark") and len(self.id.split(" ")) == 2
+        )
 
     @property
     def code(self) -> tuple[str, ...]:
@@ -115,11 +116,14 @@ def find(name: str) -> Statement:
             return statement
     raise ParameterError(
         f"no statement {brief(name)}{near(name, all_statements())}; "
-        f"`markov-lrsao verify --list` lists all")
+        f"`markov-lrsao verify --list` lists all"
+    )
 
 
 def verify(
-    names: Sequence[str] | None = None, setting: Setting | None = None, *,
+    names: Sequence[str] | None = None,
+    setting: Setting | None = None,
+    *,
     progress: Progress = no_progress,
 ) -> list[StatementResult]:
     """Check statements (all by default) and return the verdicts.
@@ -137,8 +141,11 @@ def verify(
 
     setting = setting if setting is not None else Setting()
     check_changes(setting, all_statements())
-    chosen = [all_statements()[x] for x in dict.fromkeys(find(name).id for name in names)] if (
-        names) else list(all_statements().values())
+    chosen = (
+        [all_statements()[x] for x in dict.fromkeys(find(name).id for name in names)]
+        if (names)
+        else list(all_statements().values())
+    )
     workspace = Workspace(setting, tuple(chosen))
     results = []
     with progress("checking statements", total=len(chosen)) as bar:
@@ -163,13 +170,18 @@ def _tried(kind: Kind, find_out: Callable[[], Iterable[Evidence]]) -> list[Evide
     except Exception as error:
         library = type(error).__module__.partition(".")[0] in ("sympy", "z3")
         if not library and not isinstance(
-                error, LrsaoError | ArithmeticError | NotImplementedError):
+            error, LrsaoError | ArithmeticError | NotImplementedError
+        ):
             raise
         unreadable = isinstance(error, ParameterError | ArithmeticError)
-        found = [Evidence(
-            kind=kind, verdict=Verdict.UNKNOWN, part="as written" if unreadable else "",
-            summary=f"gave up: {type(error).__name__}: {' '.join(str(error).split())}",
-        )]
+        found = [
+            Evidence(
+                kind=kind,
+                verdict=Verdict.UNKNOWN,
+                part="as written" if unreadable else "",
+                summary=f"gave up: {type(error).__name__}: {' '.join(str(error).split())}",
+            )
+        ]
     seconds = (time.perf_counter() - begun) / max(1, len(found))
     return [replace(e, seconds=e.seconds or seconds) for e in found]
 
@@ -196,7 +208,13 @@ def _verify(statement: Statement, workspace: Workspace) -> StatementResult:
     for derivation in statement.derivations:
         evidence += _tried(Kind.LINES, partial(lines, derivation))
     return StatementResult(
-        id=statement.id, title=statement.title, location=f"source lines {statement.where}",
-        claim=statement.claim, evidence=tuple(evidence), errata=tuple(errata),
-        depends=statement.depends, code=statement.code, seconds=time.perf_counter() - begun,
+        id=statement.id,
+        title=statement.title,
+        location=f"source lines {statement.where}",
+        claim=statement.claim,
+        evidence=tuple(evidence),
+        errata=tuple(errata),
+        depends=statement.depends,
+        code=statement.code,
+        seconds=time.perf_counter() - begun,
     )

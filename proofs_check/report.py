@@ -23,19 +23,26 @@ def _evidence_text(result: StatementResult) -> str:
         refuted = Verdict.REFUTED in (known, e.verdict)
         if known is None or refuted or e.verdict.rank < known.rank:
             best[e.kind.value] = Verdict.REFUTED if refuted else e.verdict
-    shown = [f"{kind} {verdict.value.lower()}" for kind, verdict in best.items()
-             if kind != "lines"]
+    shown = [f"{kind} {verdict.value.lower()}" for kind, verdict in best.items() if kind != "lines"]
     if result.errata:
-        shown.append(f"{len(result.errata)} erratum" if len(result.errata) == 1 else
-                     f"{len(result.errata)} errata")
+        shown.append(
+            f"{len(result.errata)} erratum"
+            if len(result.errata) == 1
+            else f"{len(result.errata)} errata"
+        )
     return ", ".join(shown)
 
 
 def table_text(results: Sequence[StatementResult]) -> str:
     """Return one line per statement."""
     rows = [
-        [r.id, r.title, r.verdict.value + ("*" if r.errata else ""), _evidence_text(r),
-         f"{r.seconds:.1f}"]
+        [
+            r.id,
+            r.title,
+            r.verdict.value + ("*" if r.errata else ""),
+            _evidence_text(r),
+            f"{r.seconds:.1f}",
+        ]
         for r in results
     ]
     return table(["statement", "name", "verdict", "evidence", "seconds"], rows, right=[4])
@@ -44,9 +51,11 @@ def table_text(results: Sequence[StatementResult]) -> str:
 def summary_text(results: Sequence[StatementResult]) -> str:
     """Return the last lines of a report: how many of each verdict, and what is wrong."""
     counts = Counter(r.verdict for r in results)
-    lines = [", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
-             + f"; {sum(len(r.errata) for r in results)} errata in displayed lines (*)"
-             + f"; {sum(r.seconds for r in results):.0f} s"]
+    lines = [
+        ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+        + f"; {sum(len(r.errata) for r in results)} errata in displayed lines (*)"
+        + f"; {sum(r.seconds for r in results):.0f} s"
+    ]
     for r in results:
         if r.verdict is Verdict.REFUTED:
             reason = next(e for e in r.evidence if e.verdict is Verdict.REFUTED)
@@ -76,8 +85,13 @@ def _evidence_lines(e: Evidence) -> list[str]:
 
 def detail_text(result: StatementResult) -> str:
     """Return everything known about one statement."""
-    lines = [f"{result.id}: {result.title} ({result.location})", "", result.claim, "",
-             f"verdict: {result.verdict.value}"]
+    lines = [
+        f"{result.id}: {result.title} ({result.location})",
+        "",
+        result.claim,
+        "",
+        f"verdict: {result.verdict.value}",
+    ]
     if result.depends:
         lines.append(f"leans on: {', '.join(result.depends)}")
     if result.refuted_support:
@@ -88,8 +102,12 @@ def detail_text(result: StatementResult) -> str:
     if result.errata:
         lines += ["", "errata"]
     for x in result.errata:
-        lines += [f"- {x.line} ({x.location})", f"    printed:   {x.printed}",
-                  f"    corrected: {x.corrected}", f"    because:   {x.reason}"]
+        lines += [
+            f"- {x.line} ({x.location})",
+            f"    printed:   {x.printed}",
+            f"    corrected: {x.corrected}",
+            f"    because:   {x.reason}",
+        ]
         lines.extend(f"    inherited: {text}" for text in x.inherited)
     lines += ["", "checks", *(f"- {name}" for name in result.code)]
     return "\n".join(lines)
@@ -98,8 +116,7 @@ def detail_text(result: StatementResult) -> str:
 def json_report(results: Sequence[StatementResult], level: str) -> dict[str, Any]:
     """Return the report for machines."""
     counts = Counter(r.verdict.value for r in results)
-    return {"level": level, "counts": dict(counts),
-            "statements": [r.to_dict() for r in results]}
+    return {"level": level, "counts": dict(counts), "statements": [r.to_dict() for r in results]}
 
 
 def _anchor(name: str) -> str:
@@ -111,27 +128,46 @@ def markdown_report(results: Sequence[StatementResult], level: str) -> str:
     """Return a report with links between statements, evidence and code."""
     code = _code()
     known = {r.id for r in results}
-    lines = [f"# Statements of the paper, checked (level {level})", "",
-             "| statement | name | verdict | evidence | s |", "|---|---|---|---|---:|"]
+    lines = [
+        f"# Statements of the paper, checked (level {level})",
+        "",
+        "| statement | name | verdict | evidence | s |",
+        "|---|---|---|---|---:|",
+    ]
     lines += [
         f"| [{r.id}](#{_anchor(r.id)}) | {r.title} | {r.verdict.value}{'*' if r.errata else ''} "
-        f"| {_evidence_text(r)} | {r.seconds:.1f} |" for r in results
+        f"| {_evidence_text(r)} | {r.seconds:.1f} |"
+        for r in results
     ]
     lines += ["", *(f"- {line}" for line in summary_text(results).splitlines()), ""]
     for r in results:
-        lines += [f'<a id="{_anchor(r.id)}"></a>', f"## {r.id}: {r.title}", "",
-                  f"{r.claim} ({r.location})", "", f"**{r.verdict.value}**", ""]
+        lines += [
+            f'<a id="{_anchor(r.id)}"></a>',
+            f"## {r.id}: {r.title}",
+            "",
+            f"{r.claim} ({r.location})",
+            "",
+            f"**{r.verdict.value}**",
+            "",
+        ]
         if r.depends:
             links = ", ".join(f"[{d}](#{_anchor(d)})" if d in known else d for d in r.depends)
             lines += [f"Leans on: {links}.", ""]
         for e in r.evidence:
             lines += [line.replace("|", "\\|") for line in _evidence_lines(e)]
         for x in r.errata:
-            lines += [f"- ERRATUM {x.line} ({x.location}): printed `{x.printed}`, corrected "
-                      f"`{x.corrected}`; {x.reason}"]
+            lines += [
+                f"- ERRATUM {x.line} ({x.location}): printed `{x.printed}`, corrected "
+                f"`{x.corrected}`; {x.reason}"
+            ]
         engine = ", ".join(f"`{name}`" for name in code.get(r.id, ()))
-        lines += ["", "Checks: " + ", ".join(f"`{name}`" for name in r.code)
-                  + (f"; engine: {engine}" if engine else ""), ""]
+        lines += [
+            "",
+            "Checks: "
+            + ", ".join(f"`{name}`" for name in r.code)
+            + (f"; engine: {engine}" if engine else ""),
+            "",
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -106,14 +106,29 @@ class Run:
         algorithm = law.algorithm
         row = self.row(p)
         old = row[a]
-        new = (algorithm.keep * old + algorithm.learn * reward
-               + algorithm.bootstrap * max(self.row(after)))
+        new = (
+            algorithm.keep * old
+            + algorithm.learn * reward
+            + algorithm.bootstrap * max(self.row(after))
+        )
         row[a] = new
         phase = self.phase
         if phase <= len(self._milestones) and after == self._milestones[phase - 1]:
             self.phase += 1
-        record = Record(self.time, p, tied, action, direction, accepted, reward, after, phase,
-                        self.phase, old, new)
+        record = Record(
+            self.time,
+            p,
+            tied,
+            action,
+            direction,
+            accepted,
+            reward,
+            after,
+            phase,
+            self.phase,
+            old,
+            new,
+        )
         self.position, self.time = after, self.time + 1
         return record
 
@@ -141,12 +156,22 @@ def run_of(
     landscape, parameters = law.landscape, law.algorithm.parameters
     values = {"n": str(landscape.n), "l": str(landscape.ell)}
     if parameters is not None:
-        values |= {name: rational_text(value) for name, value in (
-            ("alpha", parameters.alpha), ("gamma", parameters.gamma), ("r", parameters.r))}
+        values |= {
+            name: rational_text(value)
+            for name, value in (
+                ("alpha", parameters.alpha),
+                ("gamma", parameters.gamma),
+                ("r", parameters.r),
+            )
+        }
     return Counterexample(
-        statement=statement, expected=expected, observed=observed, values=values,
+        statement=statement,
+        expected=expected,
+        observed=observed,
+        values=values,
         objectives={k: tuple(int(x) for x in v) for k, v in landscape.objectives.items()},
-        target=landscape.target, milestones=landscape.milestones,
+        target=landscape.target,
+        milestones=landscape.milestones,
         steps=tuple((a, direction_text(d)) for a, d in choices),
     )
 
@@ -169,7 +194,9 @@ def replay(counterexample: Counterexample) -> tuple[Run, list[Record]]:
     if missing:
         raise ParameterError(f"the counterexample lacks the values {sorted(missing)}")
     landscape = Landscape.from_arrays(
-        counterexample.objectives, counterexample.target, counterexample.milestones,
+        counterexample.objectives,
+        counterexample.target,
+        counterexample.milestones,
         ell=int(values["l"]),
     )
     parameters = Parameters.of(values["alpha"], values["gamma"], values["r"])

@@ -46,7 +46,8 @@ def hyper_parameters(setting: Setting, n: int, ell: int) -> list[Parameters]:
     found = [Parameters.paper(n)]
     alphas = [fmpq(4, 5), fmpq(1, 2), fmpq(9, 10), fmpq(1, 10), fmpq(99, 100), fmpq(1, 100)]
     gammas: list[Callable[[fmpq], fmpq]] = [
-        lambda _: fmpq(1, n + 1), lambda _: fmpq(1, 1000 * n),
+        lambda _: fmpq(1, n + 1),
+        lambda _: fmpq(1, 1000 * n),
         lambda alpha: largest_gamma(setting, n, ell, alpha),
     ]
     for gamma_of in gammas:  # the simple ones first
@@ -87,7 +88,7 @@ def shrink(law: StepLaw, choices: Sequence[Choice], monitor: Monitor) -> tuple[l
     while size >= 1:
         index = 0
         while index < len(kept):
-            candidate = kept[:index] + kept[index + size:]
+            candidate = kept[:index] + kept[index + size :]
             again = watch(law, candidate, monitor)
             if again is not None:
                 kept, seen = candidate[: again[0]], again[1]
@@ -120,7 +121,11 @@ def instances(setting: Setting) -> Iterator[StepLaw]:
 
 
 def search(
-    laws: Iterable[StepLaw], monitors: Sequence[Monitor], *, runs: int, seed: int,
+    laws: Iterable[StepLaw],
+    monitors: Sequence[Monitor],
+    *,
+    runs: int,
+    seed: int,
     longest: int = _LONGEST_RUN,
 ) -> Battery:
     """Watch all monitors on random runs; a monitor that was violated is not watched further."""
@@ -147,8 +152,11 @@ def search(
                         del memory[i]
                         short, seen = shrink(law, choices, monitor)
                         violations[monitor.statement, monitor.part] = run_of(
-                            law, short, statement=monitor.statement,
-                            expected=monitor.expected, observed=seen,
+                            law,
+                            short,
+                            statement=monitor.statement,
+                            expected=monitor.expected,
+                            observed=seen,
                         )
             steps += run.time
     return Battery(count, total, steps, largest, violations)
@@ -161,16 +169,24 @@ def judge(battery: Battery, monitor: Monitor, across: str = "across (H)") -> Evi
     have shown up with probability 95 % (rule of three).
     """
     bad = battery.violations.get((monitor.statement, monitor.part))
-    where = (f"{battery.runs} runs, {battery.steps} steps, {battery.instances} instances "
-             f"{across}, n up to {battery.largest_n}")
+    where = (
+        f"{battery.runs} runs, {battery.steps} steps, {battery.instances} instances "
+        f"{across}, n up to {battery.largest_n}"
+    )
     if bad is not None:
         return Evidence(
-            kind=Kind.STATISTICAL, verdict=Verdict.REFUTED, part=monitor.part, range=where,
+            kind=Kind.STATISTICAL,
+            verdict=Verdict.REFUTED,
+            part=monitor.part,
+            range=where,
             summary=f"violated: {bad.observed} ({monitor.expected} was promised)",
             counterexample=bad,
         )
     return Evidence(
-        kind=Kind.STATISTICAL, verdict=Verdict.SUPPORTED, part=monitor.part, range=where,
+        kind=Kind.STATISTICAL,
+        verdict=Verdict.SUPPORTED,
+        part=monitor.part,
+        range=where,
         summary=f"no violation in {battery.runs} exact runs "
-                f"(95 %: fewer than {3 / battery.runs:.1e} of such runs violate it)",
+        f"(95 %: fewer than {3 / battery.runs:.1e} of such runs violate it)",
     )

@@ -19,7 +19,11 @@ __all__ = ["HYPOTHESIS", "Level", "Setting"]
 Level = Literal["quick", "full"]
 
 HYPOTHESIS = (
-    "0 < alpha", "alpha < 1", "0 < gamma", "gamma < 1", "r > 0",
+    "0 < alpha",
+    "alpha < 1",
+    "0 < gamma",
+    "gamma < 1",
+    "r > 0",
     "(1/(alpha*(1 - gamma)) - 1)*(n - l - 1) < r",
     "r < 1/(alpha*gamma)",
 )

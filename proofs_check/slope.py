@@ -113,8 +113,7 @@ def slope_times(slope: SlopeAutomata, n: int, ell: int) -> SlopeTimes:
                 following[count] = following.get(count, fmpq(0)) + weight * chance
         law = following
     bottom = _bottom(slope, fmpq(ell, n), fmpq(1, n), 1 + max(law), _solve_exact)
-    total = sum(steps.values(), fmpq(0)) + sum(
-        (w * bottom[d] for d, w in law.items()), fmpq(0))
+    total = sum(steps.values(), fmpq(0)) + sum((w * bottom[d] for d, w in law.items()), fmpq(0))
     return SlopeTimes(total, bottom[0], steps)
 
 
@@ -135,8 +134,9 @@ def bottom_chain(
         if at == 0:  # row 0 has L > 0 in phase 2 (Lemma 8): up is accepted, down is not
             found = [((ups, 1, a, b), fmpq(1), UP), (state, fmpq(1), DOWN)]
         else:
-            for direction, moved, cells, share in _moves(one if at == 1 else two,
-                                                         a if at == 1 else b):
+            for direction, moved, cells, share in _moves(
+                one if at == 1 else two, a if at == 1 else b
+            ):
                 rows = (cells, b) if at == 1 else (a, cells)
                 to, up = at + moved, ups + (at == 2 and moved == 1)
                 # after an exit the walk comes back to l+2 from above

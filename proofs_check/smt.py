@@ -112,8 +112,9 @@ class Prover:
         import z3
 
         names = {n: self.name(n) for n in names_of(text) if not (extra and n in extra)}
-        return evaluate(text, {**names, **(extra or {})},
-                        {"number": z3.RealVal, "divide": self._divide})
+        return evaluate(
+            text, {**names, **(extra or {})}, {"number": z3.RealVal, "divide": self._divide}
+        )
 
     def _divide(self, a: Any, b: Any) -> Any:
         """Return a/b, and remember b: z3 gives a/0 any value it likes."""
@@ -173,13 +174,15 @@ class Prover:
         seconds = time.perf_counter() - begun
         if outcome == z3.unsat:
             return Answer("proved", seconds=seconds, second=second)
-        if outcome == z3.sat and any(
-                _is_zero(solver.model(), d) for d in self.divisors.values()):
+        if outcome == z3.sat and any(_is_zero(solver.model(), d) for d in self.divisors.values()):
             solver.add(*[d != 0 for d in self.divisors.values()])
             outcome = check(solver)
             if outcome == z3.unsat:
-                return Answer("unknown", reason="fails only where something is divided by zero",
-                              seconds=time.perf_counter() - begun)
+                return Answer(
+                    "unknown",
+                    reason="fails only where something is divided by zero",
+                    seconds=time.perf_counter() - begun,
+                )
         if outcome == z3.sat:
             return Answer("refuted", _model(solver.model()), seconds=seconds)
         return Answer("unknown", reason=f"z3: {solver.reason_unknown()}", seconds=seconds)

@@ -24,8 +24,12 @@ __all__ = ["continue_run", "tie_with_penalty"]
 
 
 def tie_with_penalty(
-    build: Callable[[Parameters], StepLaw], landscape: Landscape, alpha: fmpq, gamma: fmpq,
-    choices: Sequence[Choice], action: int,
+    build: Callable[[Parameters], StepLaw],
+    landscape: Landscape,
+    alpha: fmpq,
+    gamma: fmpq,
+    choices: Sequence[Choice],
+    action: int,
 ) -> StepLaw | None:
     """Return a law in (H) under which, after the choices, Q[0, action] = -alpha r; or None."""
     h = hypothesis_h(landscape, Parameters(alpha, gamma, fmpq(1)))
@@ -52,7 +56,10 @@ def tie_with_penalty(
 
 
 def continue_run(
-    run: Run, memory: Any, look: Callable[[Any, Any], Any], found: Callable[[Any], bool],
+    run: Run,
+    memory: Any,
+    look: Callable[[Any, Any], Any],
+    found: Callable[[Any], bool],
     depth: int,
 ) -> list[Choice] | None:
     """Return choices after which `found(memory)` holds, at most `depth` of them; or None."""

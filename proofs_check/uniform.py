@@ -70,12 +70,15 @@ class _Process:
             for leg in here:
                 if leg.action == action:
                     q = p + (2 * leg.direction - 1) * leg.accepted
-                    if _place(q, n, ell) == leg.target[0] and (
-                            target := None if q == n else (q, leg.target[1])
-                    ) not in ends[leg.direction]:
+                    if (
+                        _place(q, n, ell) == leg.target[0]
+                        and (target := None if q == n else (q, leg.target[1]))
+                        not in ends[leg.direction]
+                    ):
                         ends[leg.direction].append(target)
             result.extend(
-                [(p / n, down), ((n - p) / n, up)] for down in ends[DOWN] for up in ends[UP])
+                [(p / n, down), ((n - p) / n, up)] for down in ends[DOWN] for up in ends[UP]
+            )
         return result
 
     def solve(self, best: Callable[[Sequence[float]], int]) -> npt.NDArray[np.float64]:
@@ -111,7 +114,10 @@ def enclosure(graph: PlateauGraph, n: int, ell: int) -> tuple[float, float]:
     law = start_law(n)
     ends = []
     for values in (low, high):
-        ends.append(sum(
-            weight * float(values[process.index[(n - ell, ("+", j, r))]])
-            for (j, r), weight in law.items()))
+        ends.append(
+            sum(
+                weight * float(values[process.index[(n - ell, ("+", j, r))]])
+                for (j, r), weight in law.items()
+            )
+        )
     return ends[0], ends[1]

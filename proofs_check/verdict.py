@@ -17,8 +17,7 @@ from typing import Any
 
 from proofs_check.counterexample import Counterexample
 
-__all__ = ["Counterexample", "Erratum", "Evidence", "Kind", "StatementResult", "Verdict",
-           "combine"]
+__all__ = ["Counterexample", "Erratum", "Evidence", "Kind", "StatementResult", "Verdict", "combine"]
 
 
 class Verdict(StrEnum):
@@ -74,9 +73,14 @@ class Evidence:
     def to_dict(self) -> dict[str, Any]:
         """Return the evidence for machines."""
         return {
-            "kind": self.kind.value, "verdict": self.verdict.value, "part": self.part,
-            "summary": self.summary, "range": self.range, "details": list(self.details),
-            "second_solver": self.second, "seconds": round(self.seconds, 3),
+            "kind": self.kind.value,
+            "verdict": self.verdict.value,
+            "part": self.part,
+            "summary": self.summary,
+            "range": self.range,
+            "details": list(self.details),
+            "second_solver": self.second,
+            "seconds": round(self.seconds, 3),
             "counterexample": self.counterexample.to_dict() if self.counterexample else None,
         }
 
@@ -95,8 +99,12 @@ class Erratum:
     def to_dict(self) -> dict[str, Any]:
         """Return the erratum for machines."""
         return {
-            "line": self.line, "location": self.location, "printed": self.printed,
-            "corrected": self.corrected, "reason": self.reason, "inherited": list(self.inherited),
+            "line": self.line,
+            "location": self.location,
+            "printed": self.printed,
+            "corrected": self.corrected,
+            "reason": self.reason,
+            "inherited": list(self.inherited),
         }
 
 
@@ -138,10 +146,16 @@ class StatementResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the result for machines."""
         return {
-            "id": self.id, "title": self.title, "location": self.location, "claim": self.claim,
-            "verdict": self.verdict.value, "evidence": [e.to_dict() for e in self.evidence],
-            "errata": [e.to_dict() for e in self.errata], "depends": list(self.depends),
-            "refuted_support": list(self.refuted_support), "code": list(self.code),
+            "id": self.id,
+            "title": self.title,
+            "location": self.location,
+            "claim": self.claim,
+            "verdict": self.verdict.value,
+            "evidence": [e.to_dict() for e in self.evidence],
+            "errata": [e.to_dict() for e in self.errata],
+            "depends": list(self.depends),
+            "refuted_support": list(self.refuted_support),
+            "code": list(self.code),
             "seconds": round(self.seconds, 3),
         }
 

@@ -68,8 +68,7 @@ class Workspace:
         """
         text = self.term(statement, key)
         if not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text):
-            raise ParameterError(
-                f"{key!r} of {statement} is {brief(text)}: an integer is needed")
+            raise ParameterError(f"{key!r} of {statement} is {brief(text)}: an integer is needed")
         return int(text)
 
     def actions(self, statement: str, key: str) -> list[str]:
@@ -85,7 +84,8 @@ class Workspace:
         found = [part.strip() for part in text.split(",")]
         if not set(found) <= set(known):
             raise ParameterError(
-                f"{key!r} of {statement} is {brief(text)}: choose from {', '.join(known)}")
+                f"{key!r} of {statement} is {brief(text)}: choose from {', '.join(known)}"
+            )
         return found
 
     # -- instances -------------------------------------------------------------------
@@ -130,8 +130,11 @@ class Workspace:
     @property
     def exhaustive_range(self) -> str:
         """The instances of `graphs`, in words."""
-        return "joint chain of (n, l) = " + ", ".join(
-            f"({n}, {ell})" for n, ell in self.exhaustive_pairs) + ", paper's hyper-parameters"
+        return (
+            "joint chain of (n, l) = "
+            + ", ".join(f"({n}, {ell})" for n, ell in self.exhaustive_pairs)
+            + ", paper's hyper-parameters"
+        )
 
     # -- shared proofs ----------------------------------------------------------------
 
@@ -139,8 +142,15 @@ class Workspace:
     def induction(self) -> Induction:
         """The joint induction, with the setting's facts; shared between like settings."""
         setting, found = self.setting, tuple(facts(self))
-        key = (setting.family, setting.algorithm, setting.hypothesis, found, setting.level,
-               setting.second_solver, setting.solver_seconds)
+        key = (
+            setting.family,
+            setting.algorithm,
+            setting.hypothesis,
+            found,
+            setting.level,
+            setting.second_solver,
+            setting.solver_seconds,
+        )
         if key not in _INDUCTIONS:
             _INDUCTIONS[key] = Induction(setting, found)
         return _INDUCTIONS[key]
@@ -164,9 +174,7 @@ class Workspace:
     def _monitors(self, statement: Statement) -> list[Monitor]:
         if statement.monitors is None:
             return []
-        return [
-            m.monitor() if isinstance(m, Counter) else m for m in statement.monitors(self)
-        ]
+        return [m.monitor() if isinstance(m, Counter) else m for m in statement.monitors(self)]
 
     @cached_property
     def battery(self) -> Battery:
@@ -192,17 +200,28 @@ class Workspace:
             if flagged is not None:
                 path = graph.shortest(lambda memory, e, g=graph: (None, bool(bad(g, e))))  # type: ignore[misc]
                 assert path is not None
-                seen = observed or f"step {len(path) - 1} is {path[-1].action} at position " \
-                                   f"{path[-1].position}"
+                seen = (
+                    observed
+                    or f"step {len(path) - 1} is {path[-1].action} at position {path[-1].position}"
+                )
                 return Evidence(
-                    kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED, part=part,
+                    kind=Kind.EXHAUSTIVE,
+                    verdict=Verdict.REFUTED,
+                    part=part,
                     summary=f"violated after {len(path)} steps: {seen}",
                     range=self.exhaustive_range,
-                    counterexample=run_of(graph.law, graph.choices(path), statement=statement,
-                                          expected=expected, observed=seen),
+                    counterexample=run_of(
+                        graph.law,
+                        graph.choices(path),
+                        statement=statement,
+                        expected=expected,
+                        observed=seen,
+                    ),
                 )
         return Evidence(
-            kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED, part=part,
+            kind=Kind.EXHAUSTIVE,
+            verdict=Verdict.VERIFIED,
+            part=part,
             summary=f"{expected}: holds on all {steps:,} reachable steps",
             range=self.exhaustive_range,
         )
@@ -226,17 +245,26 @@ class Workspace:
                     assert path is not None
                     seen = f"{counter.key}: {counter.bound + 1}"
                     return Evidence(
-                        kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED, part=part,
+                        kind=Kind.EXHAUSTIVE,
+                        verdict=Verdict.REFUTED,
+                        part=part,
                         summary=f"{seen} after {len(path)} steps at n = {n}, l = {ell}",
                         range=self.exhaustive_range,
                         counterexample=run_of(
-                            graph.law, graph.choices(path), statement=counter.statement,
-                            expected=counter.expected, observed=seen),
+                            graph.law,
+                            graph.choices(path),
+                            statement=counter.statement,
+                            expected=counter.expected,
+                            observed=seen,
+                        ),
                     )
                 largest = max(largest, found)
         return Evidence(
-            kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED, part=part,
-            summary=f"{expected}; sharp value {largest}", range=self.exhaustive_range,
+            kind=Kind.EXHAUSTIVE,
+            verdict=Verdict.VERIFIED,
+            part=part,
+            summary=f"{expected}; sharp value {largest}",
+            range=self.exhaustive_range,
             details=tuple(sharp),
         )
 

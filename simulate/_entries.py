@@ -29,8 +29,24 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["EQUAL", "ERROR", "FIELDS", "GREATER", "LESS", "NONE", "SCALE", "TAG", "UNKNOWN",
-           "VALUE", "argmax", "combine", "compare", "decay", "row_max", "safe_rejections"]
+__all__ = [
+    "EQUAL",
+    "ERROR",
+    "FIELDS",
+    "GREATER",
+    "LESS",
+    "NONE",
+    "SCALE",
+    "TAG",
+    "UNKNOWN",
+    "VALUE",
+    "argmax",
+    "combine",
+    "compare",
+    "decay",
+    "row_max",
+    "safe_rejections",
+]
 
 FIELDS, VALUE, ERROR, SCALE, TAG = 4, 0, 1, 2, 3
 NONE = -(2.0**40)
@@ -49,8 +65,9 @@ _TINY = 2.0**-250  # above |x| / 2^(512 s) of any entry x whose scale is below s
 @compiled(forceinline=True, _nrt=False)
 def compare(q, i, j):
     """Compare the entries at i and j: LESS, EQUAL, GREATER, or UNKNOWN."""
-    return _order(q[i], q[i + ERROR], q[i + SCALE], q[i + TAG],
-                  q[j], q[j + ERROR], q[j + SCALE], q[j + TAG])
+    return _order(
+        q[i], q[i + ERROR], q[i + SCALE], q[i + TAG], q[j], q[j + ERROR], q[j + SCALE], q[j + TAG]
+    )
 
 
 @compiled(forceinline=True, _nrt=False)

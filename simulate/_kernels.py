@@ -31,8 +31,20 @@ from simulate._philox import WORDS, below, raw, start, unit
 from simulate._stop import asked
 from simulate._updates import argmax_float, learn, nth, reject_float, share_tag
 
-__all__ = ["CENSORED", "DONE", "FACTS", "STOPPED", "STUCK", "TRACE", "UNDECIDED", "UNLIMITED",
-           "WORDS", "play", "play_block", "stream_words"]
+__all__ = [
+    "CENSORED",
+    "DONE",
+    "FACTS",
+    "STOPPED",
+    "STUCK",
+    "TRACE",
+    "UNDECIDED",
+    "UNLIMITED",
+    "WORDS",
+    "play",
+    "play_block",
+    "stream_words",
+]
 
 DONE, CENSORED, STUCK, UNDECIDED, STOPPED = 0, 1, 2, 3, 4
 UNLIMITED = 1 << 50
@@ -60,8 +72,27 @@ def stream_words(key0, key1, run, purpose, count):
 
 
 @compiled(nogil=True, _nrt=False)
-def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions, q, streams,
-         hits, facts, watch, monitors, rules, trace, stop):
+def play(
+    law,
+    numbers,
+    event,
+    exact,
+    key0,
+    key1,
+    run,
+    limit,
+    restart,
+    decisions,
+    q,
+    streams,
+    hits,
+    facts,
+    watch,
+    monitors,
+    rules,
+    trace,
+    stop,
+):
     """Play one run.
 
     Parameters
@@ -187,11 +218,13 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
                     if 0 <= safe < rejections:
                         cut, rejections = True, safe
                     q[i], q[i + ERROR], q[i + SCALE] = decay(
-                        q[i], q[i + ERROR], q[i + SCALE], rejections, mantissas, exponents)
+                        q[i], q[i + ERROR], q[i + SCALE], rejections, mantissas, exponents
+                    )
                     q[i + TAG] = NONE
                 else:
                     made = reject_float(
-                        q, row, actions, best, rejections, complement, rate, discount)
+                        q, row, actions, best, rejections, complement, rate, discount
+                    )
                     if made < rejections:
                         cut, rejections = True, made
             if endless:
@@ -201,7 +234,8 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
                 break
             if watch and rejections > 0:
                 note_rejections(
-                    uses, weight, n, actions, aside, phase, p, mask, size, best, rejections, stop)
+                    uses, weight, n, actions, aside, phase, p, mask, size, best, rejections, stop
+                )
             t += rejections
             if cut:
                 action = -1
@@ -218,8 +252,12 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
             direction = 0 if below(stream, n) < p else 1
             action = best if size == 1 else nth(mask, below(stream, size))
         if len(trace) > 0:
-            quiet = (action >= 0 and not accepted[p, action, direction] and (size == 1 or at_zero)
-                     and gains[gain[p, action, direction]] == 0.0)
+            quiet = (
+                action >= 0
+                and not accepted[p, action, direction]
+                and (size == 1 or at_zero)
+                and gains[gain[p, action, direction]] == 0.0
+            )
             # Rejections without reward, one after the other, share a line.
             if not (open_line and last_p == p and last_mask == mask and last_end == moment):
                 lines += 1
@@ -246,8 +284,23 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
             known = target != row  # the next choice is made in that row, which stays as it is
             if known:
                 mask, best, certain = argmax(q, target, actions)
-            learn(q, actions, row, target, mask, best, certain, action, g, coefficients, gains,
-                   core, lowest, successor, tag_value)
+            learn(
+                q,
+                actions,
+                row,
+                target,
+                mask,
+                best,
+                certain,
+                action,
+                g,
+                coefficients,
+                gains,
+                core,
+                lowest,
+                successor,
+                tag_value,
+            )
         else:
             _, largest = argmax_float(q, width * row_of[to], actions)
             largest = width * row_of[to] + FIELDS * largest
@@ -274,8 +327,28 @@ def play(law, numbers, event, exact, key0, key1, run, limit, restart, decisions,
 
 
 @compiled(nogil=True)
-def play_block(law, numbers, event, exact, key0, key1, first, limit, restart, decisions, places,
-               hits, facts, watch, visits, uses, positives, violation, rules, stop):
+def play_block(
+    law,
+    numbers,
+    event,
+    exact,
+    key0,
+    key1,
+    first,
+    limit,
+    restart,
+    decisions,
+    places,
+    hits,
+    facts,
+    watch,
+    visits,
+    uses,
+    positives,
+    violation,
+    rules,
+    stop,
+):
     """Play runs first, first + 1, ... and fill one row of `hits` and `facts` each.
 
     Run first + i may use ``decisions[places[i] : places[i + 1]]``.
@@ -291,8 +364,27 @@ def play_block(law, numbers, event, exact, key0, key1, first, limit, restart, de
     monitors = (visits, uses, most, violation, mine)
     for i in range(len(hits)):
         decided = decisions[places[i] : places[i + 1]]
-        status = play(law, numbers, event, exact, key0, key1, first + i, limit, restart, decided,
-                      q, streams, hits[i], facts[i], watch, monitors, rules, trace, stop)
+        status = play(
+            law,
+            numbers,
+            event,
+            exact,
+            key0,
+            key1,
+            first + i,
+            limit,
+            restart,
+            decided,
+            q,
+            streams,
+            hits[i],
+            facts[i],
+            watch,
+            monitors,
+            rules,
+            trace,
+            stop,
+        )
         if status == STOPPED:
             break
         if watch and status != UNDECIDED:

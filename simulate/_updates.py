@@ -53,8 +53,23 @@ def reject_float(q, row, actions, a, count, complement, rate, discount):
 
 
 @compiled(forceinline=True, _nrt=False)
-def learn(q, actions, row, target, mask, best, certain, a, g, coefficients, gains, core, lowest,
-           successor, tag_value):
+def learn(
+    q,
+    actions,
+    row,
+    target,
+    mask,
+    best,
+    certain,
+    a,
+    g,
+    coefficients,
+    gains,
+    core,
+    lowest,
+    successor,
+    tag_value,
+):
     """Apply one proposal's update in the true semantics; `a` is a largest entry of its row.
 
     (mask, best, certain) is the target row's argmax, if that is another row.

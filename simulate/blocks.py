@@ -66,24 +66,30 @@ def _packed(array: IntArray) -> bytes:
 
 def _block(first_run: int, runs: Runs) -> Block:
     return Block(
-        first_run=first_run, runs=len(runs.steps),
-        successes=int((runs.hits[:, -1] >= 0).sum()), steps=int(runs.steps.sum()),
-        hits=_packed(runs.hits), spent=_packed(runs.steps), restarts=_packed(runs.restarts),
+        first_run=first_run,
+        runs=len(runs.steps),
+        successes=int((runs.hits[:, -1] >= 0).sum()),
+        steps=int(runs.steps.sum()),
+        hits=_packed(runs.hits),
+        spent=_packed(runs.steps),
+        restarts=_packed(runs.restarts),
         decisions=_packed(runs.decisions),
     )
 
 
 def pack(samples: Samples) -> Block:
     """Return the stored form of runs."""
-    return _block(samples.first_run,
-                  Runs(samples.hits, samples.steps, samples.restarts, samples.decisions))
+    return _block(
+        samples.first_run, Runs(samples.hits, samples.steps, samples.restarts, samples.decisions)
+    )
 
 
 def unpack(block: Block) -> Runs:
     """Return the arrays of a block."""
     spent, restarts, decisions, hits = (
         np.frombuffer(zlib.decompress(data), dtype="<i8").astype(np.int64)
-        for data in (block.spent, block.restarts, block.decisions, block.hits))
+        for data in (block.spent, block.restarts, block.decisions, block.hits)
+    )
     return Runs(hits.reshape(block.runs, -1), spent, restarts, decisions)
 
 
@@ -91,6 +97,10 @@ def joined(blocks: Iterable[Block]) -> tuple[Block, Runs]:
     """Return several blocks as one, whose first run is that of the first."""
     parts = list(blocks)
     opened = [unpack(block) for block in parts]
-    runs = Runs(*(np.concatenate([getattr(part, name) for part in opened])
-                  for name in ("hits", "steps", "restarts", "decisions")))
+    runs = Runs(
+        *(
+            np.concatenate([getattr(part, name) for part in opened])
+            for name in ("hits", "steps", "restarts", "decisions")
+        )
+    )
     return _block(parts[0].first_run, runs), runs

@@ -67,7 +67,8 @@ def _connected(address: str) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise SchedulerError(
-            "--scheduler needs Dask: install it with pip install 'markov-lrsao[dask]'") from None
+            "--scheduler needs Dask: install it with pip install 'markov-lrsao[dask]'"
+        ) from None
     dask: Any = distributed
     # What Dask has to say about lost connections is said here, in one line.
     for name in ("distributed", *logging.root.manager.loggerDict):
@@ -78,7 +79,8 @@ def _connected(address: str) -> Iterator[Any]:
     except (OSError, TimeoutError, ValueError) as error:
         raise SchedulerError(
             f"scheduler {address} cannot be reached: {error}; start one with `dask scheduler` and "
-            f"check the address") from None
+            f"check the address"
+        ) from None
     try:
         yield client
     finally:
@@ -95,7 +97,8 @@ def on_dask(
             client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
         except TimeoutError:
             raise SchedulerError(
-                f"scheduler {address} has no workers: start some with `dask worker`") from None
+                f"scheduler {address} has no workers: start some with `dask worker`"
+            ) from None
         hand = _Hand(client, tasks, address)
         try:
             yield from hand.play()
@@ -118,7 +121,8 @@ class _Hand:
         while len(self._running) < most and (task := next(self._todo, None)) is not None:
             number, cell, first, runs = task
             future = self._client.submit(
-                play_watched, cell.text, first, runs, self._event, pure=False, retries=3)
+                play_watched, cell.text, first, runs, self._event, pure=False, retries=3
+            )
             self._running[future] = number
 
     def play(self) -> Generator[tuple[int, Block] | None, None, None]:
@@ -130,8 +134,9 @@ class _Hand:
         while self._running:
             try:
                 with self._client.as_current():
-                    finished = wait(list(self._running), timeout=_BEAT_SECONDS,
-                                    return_when="FIRST_COMPLETED").done
+                    finished = wait(
+                        list(self._running), timeout=_BEAT_SECONDS, return_when="FIRST_COMPLETED"
+                    ).done
             except TimeoutError:
                 self._check()
                 yield None
@@ -171,12 +176,16 @@ class _Hand:
     def _lost(self, what: str) -> NoReturn:
         raise SchedulerError(
             f"scheduler {self._address}: {what}; finished blocks are stored, so start the cluster "
-            f"and this sweep again")
+            f"and this sweep again"
+        )
 
     def give_up(self) -> None:
         """Tell the workers to stop, as far as they can be reached."""
         with suppress(Exception):
             if self._client.status == "running":
-                self._client.sync(self._client.scheduler.event_set, name=self._event,
-                                  callback_timeout=_LEAVE_SECONDS)
+                self._client.sync(
+                    self._client.scheduler.event_set,
+                    name=self._event,
+                    callback_timeout=_LEAVE_SECONDS,
+                )
                 self._client.cancel(list(self._running), force=True)

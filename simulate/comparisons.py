@@ -45,8 +45,16 @@ from simulate.runner import trace_run
 from simulate.samples import Samples
 from simulate.streams import Stream, stream_key
 
-__all__ = ["Comparison", "all_end", "bit_strings", "goodness_of_fit", "mean_test", "moments",
-           "step_limit", "variance_test"]
+__all__ = [
+    "Comparison",
+    "all_end",
+    "bit_strings",
+    "goodness_of_fit",
+    "mean_test",
+    "moments",
+    "step_limit",
+    "variance_test",
+]
 
 _MOST_BINS = 40
 _LEAST_EXPECTED = 20.0
@@ -73,8 +81,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form; an infinite number is null."""
-        return {name: None if isinstance(x, float) and not math.isfinite(x) else x
-                for name, x in vars(self).items()}
+        return {
+            name: None if isinstance(x, float) and not math.isfinite(x) else x
+            for name, x in vars(self).items()
+        }
 
 
 def _tail(z: float, skewness: float) -> float:
@@ -88,9 +98,7 @@ def _tail(z: float, skewness: float) -> float:
     return float(min(1.0, 2 * min(pearson3.sf(z, skewness), pearson3.cdf(z, skewness))))
 
 
-def mean_test(
-    name: str, values: Values, mean: float, variance: float, third: float
-) -> Comparison:
+def mean_test(name: str, values: Values, mean: float, variance: float, third: float) -> Comparison:
     """Compare a mean with the exact one, given the exact second and third central moments."""
     count = len(values)
     average = float(values.mean())
@@ -115,8 +123,9 @@ def variance_test(
     centred = squares - average
     deviation = float(centred.std())
     skewness = float((centred**3).mean()) / deviation**3 if deviation > 0 else 0.0
-    return Comparison(f"Var {name}", "z", variance, average, z,
-                      _tail(z, skewness / math.sqrt(count)))
+    return Comparison(
+        f"Var {name}", "z", variance, average, z, _tail(z, skewness / math.sqrt(count))
+    )
 
 
 def moments(exact: RuntimeResult, samples: Samples) -> list[Comparison]:
@@ -126,7 +135,9 @@ def moments(exact: RuntimeResult, samples: Samples) -> list[Comparison]:
         columns += [
             (f"T{k + 1}", mean, variance, higher, samples.phase_times[:, k])
             for k, (mean, variance, higher) in enumerate(
-                zip(exact.phases, exact.phase_variances, exact.phase_higher, strict=True))]
+                zip(exact.phases, exact.phase_variances, exact.phase_higher, strict=True)
+            )
+        ]
     tests = []
     for name, mean, variance, (third, fourth), values in columns:
         tests.append(mean_test(name, values, float(mean), float(variance), float(third)))
@@ -146,8 +157,14 @@ def step_limit(exact: RuntimeResult, runs: int, level: float) -> int:
 def all_end(samples: Samples, level: float) -> Comparison:
     """Compare the number of runs that reached the `step_limit` with the exact one, none."""
     late = int(samples.censored.sum())
-    return Comparison("runs that do not end", f"limit {samples.limit:,}", 0.0, float(late),
-                      float(late), _BEYOND * level if late else 1.0)
+    return Comparison(
+        "runs that do not end",
+        f"limit {samples.limit:,}",
+        0.0,
+        float(late),
+        float(late),
+        _BEYOND * level if late else 1.0,
+    )
 
 
 def goodness_of_fit(landscape: Landscape, algorithm: Algorithm, samples: Samples) -> Comparison:
@@ -161,7 +178,8 @@ def goodness_of_fit(landscape: Landscape, algorithm: Algorithm, samples: Samples
     if bins < 2:
         raise ParameterError(
             f"runs = {samples.runs} are too few for a distribution test: take at least "
-            f"{2 * _LEAST_EXPECTED:.0f}")
+            f"{2 * _LEAST_EXPECTED:.0f}"
+        )
     edges = np.unique([law.quantile(k / bins) for k in range(1, bins)])
     cumulative = np.concatenate([[0.0], np.asarray(law.cdf(edges), dtype=float), [1.0]])
     expected = np.diff(cumulative) * samples.runs
@@ -170,8 +188,14 @@ def goodness_of_fit(landscape: Landscape, algorithm: Algorithm, samples: Samples
     expected, observed = _pool(expected, observed)
     statistic = float(((observed - expected) ** 2 / expected).sum())
     freedom = len(expected) - 1
-    return Comparison("law of T", f"chi-square({freedom})", None, None, statistic,
-                      float(chi2.sf(statistic, freedom)))
+    return Comparison(
+        "law of T",
+        f"chi-square({freedom})",
+        None,
+        None,
+        statistic,
+        float(chi2.sf(statistic, freedom)),
+    )
 
 
 def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
@@ -204,16 +228,23 @@ def bit_strings(
     while left > 0 and not differences:
         limit = min(left, _LONGEST_REFERENCE)
         chooser = StreamChooser(Stream(stream_key(seed, *path), run))
-        literal = list(run_on_bit_strings(
-            landscape.n, landscape.ell, parameters, chooser, limit=limit))
+        literal = list(
+            run_on_bit_strings(landscape.n, landscape.ell, parameters, chooser, limit=limit)
+        )
         # One step more than a run that ended: a kernel that goes on is seen, and not followed.
         most = min(limit, len(literal) + 1)
         trace = trace_run(law, seed=seed, run=run, kernel="step", limit=most, path=path)
         differences += not _same_choices(law.actions, literal, trace)
         left -= len(literal)
         run += 1
-    return Comparison("bit strings", f"{run} runs", 0.0, float(differences), float(differences),
-                      0.0 if differences else 1.0)
+    return Comparison(
+        "bit strings",
+        f"{run} runs",
+        0.0,
+        float(differences),
+        float(differences),
+        0.0 if differences else 1.0,
+    )
 
 
 def _looked_at(n: int, ell: int) -> list[int]:

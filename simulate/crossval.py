@@ -51,8 +51,16 @@ from simulate.runner import check_runs, simulate
 from simulate.samples import Arithmetic, Kernel
 from simulate.streams import stream_key
 
-__all__ = ["POINTS", "Agreement", "Cell", "Comparison", "cross_validate", "goodness_of_fit", "grid",
-           "point"]
+__all__ = [
+    "POINTS",
+    "Agreement",
+    "Cell",
+    "Comparison",
+    "cross_validate",
+    "goodness_of_fit",
+    "grid",
+    "point",
+]
 
 _LARGEST_RATIONAL = 100  # beyond it the engine's float solution is far closer than any simulation
 
@@ -130,8 +138,12 @@ class Agreement:
     @property
     def failures(self) -> tuple[tuple[Cell, Comparison], ...]:
         """The tests that fail, with their cells."""
-        return tuple((cell, c) for cell in self.cells for c in cell.comparisons
-                     if not c.p_value >= self.threshold)
+        return tuple(
+            (cell, c)
+            for cell in self.cells
+            for c in cell.comparisons
+            if not c.p_value >= self.threshold
+        )
 
     @property
     def agrees(self) -> bool:
@@ -141,16 +153,33 @@ class Agreement:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "agrees": self.agrees, "family_wise_level": self.level, "tests": self.tests,
-            "p_threshold": self.threshold, "z_threshold": self.largest_z,
-            "failures": [{"n": cell.n, "ell": cell.ell, "point": cell.point,
-                          "quantity": c.quantity, "p_value": c.p_value}
-                         for cell, c in self.failures],
+            "agrees": self.agrees,
+            "family_wise_level": self.level,
+            "tests": self.tests,
+            "p_threshold": self.threshold,
+            "z_threshold": self.largest_z,
+            "failures": [
+                {
+                    "n": cell.n,
+                    "ell": cell.ell,
+                    "point": cell.point,
+                    "quantity": c.quantity,
+                    "p_value": c.p_value,
+                }
+                for cell, c in self.failures
+            ],
             "cells": [
-                {"n": cell.n, "ell": cell.ell, "point": cell.point, "runs": cell.runs,
-                 "seed": cell.seed, "limit": cell.limit,
-                 "exact_method": cell.method, "exact_decisions": cell.decisions,
-                 "tests": [c.to_dict() for c in cell.comparisons]}
+                {
+                    "n": cell.n,
+                    "ell": cell.ell,
+                    "point": cell.point,
+                    "runs": cell.runs,
+                    "seed": cell.seed,
+                    "limit": cell.limit,
+                    "exact_method": cell.method,
+                    "exact_decisions": cell.decisions,
+                    "tests": [c.to_dict() for c in cell.comparisons],
+                }
                 for cell in self.cells
             ],
         }
@@ -213,8 +242,7 @@ def cross_validate(
     if not 0 < level < 1:
         raise ParameterError(f"level = {level} is out of range: 0 < level < 1 is needed")
     stream_key(seed)
-    algorithms = _standard(points) if algorithm is None else {
-        _GIVEN: lambda n, ell: algorithm(n)}
+    algorithms = _standard(points) if algorithm is None else {_GIVEN: lambda n, ell: algorithm(n)}
     done = []
     with progress("cross-validating", total=len(cells) * len(algorithms)) as bar:
         for n, ell in cells:
@@ -222,8 +250,11 @@ def cross_validate(
             check_runs(count)
             for number, (name, build) in enumerate(algorithms.items()):
                 play = _Play(count, seed, (n, ell, number), kernel, arithmetic, threads)
-                done.append(_compare(
-                    Landscape.jump(n, ell), build(n, ell), name, play, level, distributions))
+                done.append(
+                    _compare(
+                        Landscape.jump(n, ell), build(n, ell), name, play, level, distributions
+                    )
+                )
                 bar.advance()
     return Agreement(level=level, cells=tuple(done))
 
@@ -241,7 +272,11 @@ class _Play:
 
 
 def _compare(
-    landscape: Landscape, algorithm: Algorithm, name: str, play: _Play, level: float,
+    landscape: Landscape,
+    algorithm: Algorithm,
+    name: str,
+    play: _Play,
+    level: float,
     distributions: bool,
 ) -> Cell:
     """Make all tests of one cell, until one of them makes the others pointless.
@@ -251,10 +286,20 @@ def _compare(
     check_hypothesis(landscape, algorithm)
     law = StepLaw.of(landscape, algorithm)
 
-    def cell(tests: list[Comparison], limit: int | None = None, decisions: int = 0,
-             method: str = "") -> Cell:
-        return Cell(landscape.n, landscape.ell, name, play.runs, play.seed, limit, method,
-                    decisions, tuple(tests))
+    def cell(
+        tests: list[Comparison], limit: int | None = None, decisions: int = 0, method: str = ""
+    ) -> Cell:
+        return Cell(
+            landscape.n,
+            landscape.ell,
+            name,
+            play.runs,
+            play.seed,
+            limit,
+            method,
+            decisions,
+            tuple(tests),
+        )
 
     tests: list[Comparison] = []
     if algorithm.parameters is not None:
@@ -265,19 +310,32 @@ def _compare(
     if exact is None and name == _GIVEN:
         raise ParameterError(
             f"at n = {landscape.n}, ell = {landscape.ell} and these hyper-parameters E[T] is not "
-            f"known exactly, which a comparison needs: choose others")
+            f"known exactly, which a comparison needs: choose others"
+        )
     if exact is None:
         return cell([*tests, Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
     limit = step_limit(exact, play.runs, level)
-    samples = simulate(law, runs=play.runs, seed=play.seed, path=play.path, limit=limit,
-                       kernel=play.kernel, arithmetic=play.arithmetic, threads=play.threads)
+    samples = simulate(
+        law,
+        runs=play.runs,
+        seed=play.seed,
+        path=play.path,
+        limit=limit,
+        kernel=play.kernel,
+        arithmetic=play.arithmetic,
+        threads=play.threads,
+    )
     tests.append(all_end(samples, level))
     if not samples.censored.any():
         tests += moments(exact, samples)
         if distributions:
             tests.append(goodness_of_fit(landscape, algorithm, samples))
-    return cell(tests, limit, int(samples.decisions.sum()),
-                exact.method if exact.exact else f"{exact.method}, float")
+    return cell(
+        tests,
+        limit,
+        int(samples.decisions.sum()),
+        exact.method if exact.exact else f"{exact.method}, float",
+    )
 
 
 def _exact(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
@@ -286,8 +344,12 @@ def _exact(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
     It must have them at the standard points; at a caller's it may be that nobody knows them.
     """
     try:
-        exact = runtime(landscape, algorithm, moments=4,
-                        field="exact" if landscape.n <= _LARGEST_RATIONAL else "float")
+        exact = runtime(
+            landscape,
+            algorithm,
+            moments=4,
+            field="exact" if landscape.n <= _LARGEST_RATIONAL else "float",
+        )
     except (NotAbsorbingError, UndecidedComparisonError, SolverError, VerificationError):
         return None
     quantities = (exact.total, exact.variance, *exact.phases, *exact.phase_variances)

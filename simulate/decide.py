@@ -149,8 +149,11 @@ class History:
             if kind == "decay":
                 values[index] = values[parts[0]] * lam ** parts[1]
             elif kind == "learn":
-                values[index] = (self._keep * values[parts[0]] + self._tables.gains[parts[1]]
-                                 + self._boot * values[parts[2]])
+                values[index] = (
+                    self._keep * values[parts[0]]
+                    + self._tables.gains[parts[1]]
+                    + self._boot * values[parts[2]]
+                )
             elif kind == "max":
                 values[index] = max(values[part] for part in parts)
         return values

@@ -43,21 +43,32 @@ class Endless:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"run": self.run, "position": self.position, "state": self.state,
-                "probability": None if self.probability is None else self.probability.to_dict()}
+        return {
+            "run": self.run,
+            "position": self.position,
+            "state": self.state,
+            "probability": None if self.probability is None else self.probability.to_dict(),
+        }
 
     def text(self, seed: int) -> str:
         """Return it for people."""
         lines = []
         if self.run is not None:
-            lines.append(f"run {self.run:,} of seed {seed} can never end: at position "
-                         f"{self.position:,} every further move is rejected")
+            lines.append(
+                f"run {self.run:,} of seed {seed} can never end: at position "
+                f"{self.position:,} every further move is rejected"
+            )
         if self.probability is not None:
             ends = self.probability.ends
-            size = (f"in [{ends[0]}, {ends[1]}]" if ends else
-                    f"{self.probability.rational}, about {float(self.probability):.6g}")
-            lines.append(f"a run gets stuck for ever with probability {size}, e.g. in the state\n"
-                         f"  {self.state}")
+            size = (
+                f"in [{ends[0]}, {ends[1]}]"
+                if ends
+                else f"{self.probability.rational}, about {float(self.probability):.6g}"
+            )
+            lines.append(
+                f"a run gets stuck for ever with probability {size}, e.g. in the state\n"
+                f"  {self.state}"
+            )
         return "\n".join(lines)
 
 
@@ -72,13 +83,22 @@ def explain(samples: Samples, progress: Progress = no_progress) -> Endless | Non
     trap = None
     if samples.arithmetic == "exact" and samples.law.n <= _LARGEST_N:
         try:
-            trap = runtime(samples.law.landscape, samples.law.algorithm, outside_h=True,
-                           max_states=_MOST_STATES, progress=progress).trap
+            trap = runtime(
+                samples.law.landscape,
+                samples.law.algorithm,
+                outside_h=True,
+                max_states=_MOST_STATES,
+                progress=progress,
+            ).trap
         except LrsaoError:
             trap = None  # the engine does not know; the simulation says what it saw
     if trap is not None and not trap.lower > 0:
         trap = None  # it may be that nobody ever gets there
     if run is None and trap is None:
         return None
-    return Endless(run, position, None if trap is None else trap.state,
-                   None if trap is None else trap.probability)
+    return Endless(
+        run,
+        position,
+        None if trap is None else trap.state,
+        None if trap is None else trap.probability,
+    )

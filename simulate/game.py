@@ -42,8 +42,12 @@ Counts = tuple[IntArray, IntArray, IntArray, IntArray]
 
 def _no_counts() -> Counts:
     """Return arrays of the right types for a game that nobody watches."""
-    return (np.zeros(0, dtype=np.int64), np.zeros((0, 0, 0), dtype=np.int64),
-            np.zeros((0, 0), dtype=np.int64), np.full(6, -1, dtype=np.int64))
+    return (
+        np.zeros(0, dtype=np.int64),
+        np.zeros((0, 0, 0), dtype=np.int64),
+        np.zeros((0, 0), dtype=np.int64),
+        np.full(6, -1, dtype=np.int64),
+    )
 
 
 @dataclass
@@ -62,15 +66,22 @@ class Watch:
         """Return monitors that have seen nothing."""
         law = tables.law
         return cls(
-            tables, seed, np.zeros(law.n + 1, dtype=np.int64),
+            tables,
+            seed,
+            np.zeros(law.n + 1, dtype=np.int64),
             np.zeros((len(law.milestones), law.n + 1, len(law.each)), dtype=np.int64),
-            np.zeros((law.rows, len(law.each) + 1), dtype=np.int64), [],
+            np.zeros((law.rows, len(law.each) + 1), dtype=np.int64),
+            [],
         )
 
     def fresh(self) -> Counts:
         """Return arrays for one block."""
-        return (np.zeros_like(self.visits), np.zeros_like(self.uses),
-                np.zeros_like(self.positives), np.full(6, -1, dtype=np.int64))
+        return (
+            np.zeros_like(self.visits),
+            np.zeros_like(self.uses),
+            np.zeros_like(self.positives),
+            np.full(6, -1, dtype=np.int64),
+        )
 
     def add(self, block: Counts) -> None:
         """Add what one block has counted."""
@@ -84,7 +95,9 @@ class Watch:
         """Return the record, with the trace of the first violation."""
         first = min(self.violations, key=lambda v: int(v[0]), default=None)
         return Monitors(
-            visits=self.visits, uses=self.uses, positives=self.positives,
+            visits=self.visits,
+            uses=self.uses,
+            positives=self.positives,
             violation=None if first is None else self._violation(game, known, first),
         )
 
@@ -93,16 +106,30 @@ class Watch:
         names = self.tables.step_law.actions
         played = game.play_one(run, known.get(run, []), limit=step)
         trace = tuple(
-            (t, p, tuple(a for k, a in enumerate(names) if mask >> k & 1), rejected,
-             names[a] if a >= 0 else None, d if a >= 0 else None)
+            (
+                t,
+                p,
+                tuple(a for k, a in enumerate(names) if mask >> k & 1),
+                rejected,
+                names[a] if a >= 0 else None,
+                d if a >= 0 else None,
+            )
             for t, p, mask, rejected, a, d in played.trace.tolist()
         )
         entries = played.q.reshape(-1, len(names), 4)[row]
         return Violation(
-            rule=RULES[rule], seed=self.seed, run=run, step=step, position=position,
-            action=names[action], state=int(self.tables.step_law.row_value[row]), trace=trace,
-            q_row=tuple((name, _scaled_text(v, s), _scaled_text(e, s))
-                        for name, (v, e, s, _) in zip(names, entries, strict=True)),
+            rule=RULES[rule],
+            seed=self.seed,
+            run=run,
+            step=step,
+            position=position,
+            action=names[action],
+            state=int(self.tables.step_law.row_value[row]),
+            trace=trace,
+            q_row=tuple(
+                (name, _scaled_text(v, s), _scaled_text(e, s))
+                for name, (v, e, s, _) in zip(names, entries, strict=True)
+            ),
         )
 
 
@@ -124,8 +151,15 @@ class Game:
     """One law, one seed, one kernel: plays blocks of runs and single runs."""
 
     def __init__(
-        self, tables: Tables, key: Key, event: bool, exact: bool, limit: int | None,
-        restart: int | None, rules: Rules | None, stop: Stop | None = None,
+        self,
+        tables: Tables,
+        key: Key,
+        event: bool,
+        exact: bool,
+        limit: int | None,
+        restart: int | None,
+        rules: Rules | None,
+        stop: Stop | None = None,
     ) -> None:
         from simulate import _kernels  # compiles, or loads what was compiled before
 
@@ -139,16 +173,24 @@ class Game:
 
     def arrays(self, runs: int) -> tuple[IntArray, IntArray]:
         """Return empty arrays (hits, facts)."""
-        return (np.empty((runs, len(self._tables.law.milestones)), dtype=np.int64),
-                np.zeros((runs, self.kernels.FACTS), dtype=np.int64))
+        return (
+            np.empty((runs, len(self._tables.law.milestones)), dtype=np.int64),
+            np.zeros((runs, self.kernels.FACTS), dtype=np.int64),
+        )
 
     def compile(self) -> None:
         """Compile the kernels, or load what was compiled before, by playing no run."""
         self.play_all(0, *self.arrays(0), {}, 1, no_progress, None)
 
     def play_all(
-        self, first: int, hits: IntArray, facts: IntArray, known: Decisions, workers: int,
-        progress: Progress, watch: Watch | None,
+        self,
+        first: int,
+        hits: IntArray,
+        facts: IntArray,
+        known: Decisions,
+        workers: int,
+        progress: Progress,
+        watch: Watch | None,
     ) -> Decisions:
         """Fill hits and facts (and the watch); return the decisions that were needed."""
         runs = len(hits)
@@ -159,16 +201,29 @@ class Game:
             part = slice(i, i + size)
             places, decisions = _flat(known, first + i, len(hits[part]))
             self.kernels.play_block(
-                self._tables.law, self._tables.numbers, self._event, self._exact, *self._key,
-                first + i, self._limit, self._restart, decisions, places, hits[part], facts[part],
-                watch is not None, *counts, self._rules, self.stop.flag)
+                self._tables.law,
+                self._tables.numbers,
+                self._event,
+                self._exact,
+                *self._key,
+                first + i,
+                self._limit,
+                self._restart,
+                decisions,
+                places,
+                hits[part],
+                facts[part],
+                watch is not None,
+                *counts,
+                self._rules,
+                self.stop.flag,
+            )
             return counts
 
         made = dict(known)
         blocks = range(0, max(1, runs), size)
         with progress("simulating", total=runs) as bar, threads(workers, self.stop) as pool:
-            for i, counts in in_order(pool, work, blocks, _AHEAD * workers,
-                                      lambda: bar.advance(0)):
+            for i, counts in in_order(pool, work, blocks, _AHEAD * workers, lambda: bar.advance(0)):
                 if self.stop.is_set:
                     raise StoppedError("the simulation was stopped")
                 if watch is not None:
@@ -191,9 +246,7 @@ class Game:
             history.replay(played.trace)
             decisions.append(history.decide(int(played.facts[6]), int(played.facts[5])))
 
-    def play_one(
-        self, run: int, decisions: Sequence[int], limit: int | None = None
-    ) -> Played:
+    def play_one(self, run: int, decisions: Sequence[int], limit: int | None = None) -> Played:
         """Play one run and keep its trace."""
         room = _FIRST_ROOM
         while True:
@@ -210,9 +263,7 @@ class Game:
         with threads(1, self.stop) as pool:
             return next(in_order(pool, call, [argument], 1, lambda: None))[1]
 
-    def _play_one(
-        self, run: int, decisions: Sequence[int], room: int, limit: int | None
-    ) -> Played:
+    def _play_one(self, run: int, decisions: Sequence[int], room: int, limit: int | None) -> Played:
         hits, facts = self.arrays(1)
         law = self._tables.law
         q = np.empty(law.rows * len(law.each) * 4)
@@ -221,10 +272,25 @@ class Game:
         visits, uses, _, violation = _no_counts()
         nothing = np.zeros(0, dtype=np.int64)
         self.kernels.play(
-            law, self._tables.numbers, self._event, self._exact, *self._key, run,
-            self._limit if limit is None else limit, self._restart,
-            np.array(decisions, dtype=np.int64), q, streams, hits[0], facts[0], False,
-            (visits, uses, nothing, violation, nothing), self._rules, trace, self.stop.flag)
+            law,
+            self._tables.numbers,
+            self._event,
+            self._exact,
+            *self._key,
+            run,
+            self._limit if limit is None else limit,
+            self._restart,
+            np.array(decisions, dtype=np.int64),
+            q,
+            streams,
+            hits[0],
+            facts[0],
+            False,
+            (visits, uses, nothing, violation, nothing),
+            self._rules,
+            trace,
+            self.stop.flag,
+        )
         return Played(hits[0], facts[0], trace[: int(facts[0, 4])], q)
 
 

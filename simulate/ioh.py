@@ -32,9 +32,15 @@ _FUNCTION = 1
 def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
     """Return (step, best value of the target so far) at every improvement of run `run`."""
     trace = trace_run(
-        samples.law, seed=samples.seed, run=samples.first_run + run, kernel=samples.kernel,
-        arithmetic=samples.arithmetic, limit=samples.limit, restart=samples.restart,
-        path=samples.path)
+        samples.law,
+        seed=samples.seed,
+        run=samples.first_run + run,
+        kernel=samples.kernel,
+        arithmetic=samples.arithmetic,
+        limit=samples.limit,
+        restart=samples.restart,
+        path=samples.path,
+    )
     landscape = samples.law.landscape
     target: npt.NDArray[np.int64] = landscape.objectives[landscape.target]
     best = int(target[0])
@@ -88,17 +94,27 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
         if found[-1][0] != last:
             lines.append(f"{last + 1} {found[-1][1]:.10f}")
         blocks.append("\n".join(["evaluations raw_y", *lines]))
-        runs.append({"instance": 1, "evals": last + 1,
-                     "best": {"evals": found[-1][0] + 1, "y": float(found[-1][1]), "x": []}})
+        runs.append(
+            {
+                "instance": 1,
+                "evals": last + 1,
+                "best": {"evals": found[-1][0] + 1, "y": float(found[-1][1]), "x": []},
+            }
+        )
     description = samples.describe()
     index = {
-        "version": _VERSION, "suite": "markov-lrsao", "function_id": _FUNCTION,
-        "function_name": name, "maximization": True,
+        "version": _VERSION,
+        "suite": "markov-lrsao",
+        "function_id": _FUNCTION,
+        "function_name": name,
+        "maximization": True,
         "algorithm": {
             "name": algorithm.name,
-            "info": ", ".join(f"{key}={description[key]}" for key in (
-                "alpha", "gamma", "r", "arithmetic", "limit", "restart")
-                if description[key] is not None),
+            "info": ", ".join(
+                f"{key}={description[key]}"
+                for key in ("alpha", "gamma", "r", "arithmetic", "limit", "restart")
+                if description[key] is not None
+            ),
         },
         "attributes": ["evaluations", "raw_y"],
         "scenarios": [{"dimension": landscape.n, "path": data.as_posix(), "runs": runs}],

@@ -42,20 +42,52 @@ from markov_lrsao.runtime import check_hypothesis
 from markov_lrsao.texts import printable
 from simulate.runner import LARGEST_LIMIT, check_runs, default_limit
 
-__all__ = ["ALGORITHMS", "CellPlan", "Plan", "build_algorithm", "build_landscape",
-           "content_digest", "parse_count", "parse_range"]
+__all__ = [
+    "ALGORITHMS",
+    "CellPlan",
+    "Plan",
+    "build_algorithm",
+    "build_landscape",
+    "content_digest",
+    "parse_count",
+    "parse_range",
+]
 
 ALGORITHMS = ("lrsao", "earl", "rls")
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "algorithm": ALGORITHMS, "kernel": ("event", "step"), "arithmetic": ("exact", "float64"),
-    "outside_h": (False, True)}
+    "algorithm": ALGORITHMS,
+    "kernel": ("event", "step"),
+    "arithmetic": ("exact", "float64"),
+    "outside_h": (False, True),
+}
 _LISTS = ("n", "ell", "alpha", "gamma", "r")
-_SCALARS = ("runs", "seed", "algorithm", "landscape", "kernel", "arithmetic", "limit", "restart",
-            "block", "outside_h")
+_SCALARS = (
+    "runs",
+    "seed",
+    "algorithm",
+    "landscape",
+    "kernel",
+    "arithmetic",
+    "limit",
+    "restart",
+    "block",
+    "outside_h",
+)
 _DEFAULTS: dict[str, Any] = {
-    "ell": [0], "alpha": [None], "gamma": [None], "r": [None], "runs": 1000, "seed": 1,
-    "algorithm": "lrsao", "landscape": "jump", "kernel": "event", "arithmetic": "exact",
-    "limit": None, "restart": None, "block": 500, "outside_h": False,
+    "ell": [0],
+    "alpha": [None],
+    "gamma": [None],
+    "r": [None],
+    "runs": 1000,
+    "seed": 1,
+    "algorithm": "lrsao",
+    "landscape": "jump",
+    "kernel": "event",
+    "arithmetic": "exact",
+    "limit": None,
+    "restart": None,
+    "block": 500,
+    "outside_h": False,
 }
 _LONGEST_RANGE = 1_000_000
 _MOST_CELLS, _MOST_POSITIONS = 100_000, 300_000_000
@@ -69,13 +101,15 @@ def build_algorithm(
     if name == "lrsao":
         return Algorithm.lrsao(Parameters.paper(n, alpha, gamma, r))
     if r is not None:
-        raise ParameterError(f"r = {r} has no meaning for algorithm = {name}: only lrsao has a "
-                             f"penalty")
+        raise ParameterError(
+            f"r = {r} has no meaning for algorithm = {name}: only lrsao has a penalty"
+        )
     if name == "earl":
         return Algorithm.earl(alpha or "4/5", gamma or "99/100")
     if name != "rls":
         raise ParameterError(
-            f"algorithm = {name!r} is unknown: choose from {', '.join(ALGORITHMS)}")
+            f"algorithm = {name!r} is unknown: choose from {', '.join(ALGORITHMS)}"
+        )
     if alpha is not None or gamma is not None:
         raise ParameterError("alpha and gamma have no meaning for algorithm = rls")
     return Algorithm.rls()
@@ -84,8 +118,10 @@ def build_algorithm(
 def build_landscape(name: str, n: int, ell: int) -> Landscape:
     """Return a landscape of a family, or the one of a JSON file."""
     if not isinstance(name, str):
-        raise ParameterError(f"landscape = {name!r} is not text: write {', '.join(FAMILIES)}, or "
-                             f"the name of a JSON file")
+        raise ParameterError(
+            f"landscape = {name!r} is not text: write {', '.join(FAMILIES)}, or "
+            f"the name of a JSON file"
+        )
     if name in FAMILIES:
         return FAMILIES[name].at(n, ell)
     landscape = Landscape.load(name)
@@ -108,25 +144,34 @@ def parse_range(value: Any, name: str = "n") -> list[int]:
         except ValueError:
             parts = [[]]
         if all(1 <= len(part) <= 3 for part in parts) and all(
-                len(part) < 3 or part[2] > 0 for part in parts):
-            ranges = [range(part[0], part[min(1, len(part) - 1)] + 1,
-                            part[2] if len(part) == 3 else 1) for part in parts]
+            len(part) < 3 or part[2] > 0 for part in parts
+        ):
+            ranges = [
+                range(part[0], part[min(1, len(part) - 1)] + 1, part[2] if len(part) == 3 else 1)
+                for part in parts
+            ]
             for each, text in zip(ranges, value.split(","), strict=True):
                 _some(each, text, name)
             return [k for each in ranges for k in each]
-    raise ParameterError(f"{name} = {str(value)[:60]!r} is not a list of integers: write "
-                         f"e.g. 9, \"9,12\" or \"50:1000:50\"")
+    raise ParameterError(
+        f"{name} = {str(value)[:60]!r} is not a list of integers: write "
+        f'e.g. 9, "9,12" or "50:1000:50"'
+    )
 
 
 def _some(values: Sequence[int], text: object, name: str) -> Sequence[int]:
     """Refuse a range without numbers, or with more than anybody means."""
     if not values:
-        raise ParameterError(f"{name} = {text} is empty: write e.g. 9, \"9,12\", or "
-                             f"\"first:last\" with the smaller number first")
+        raise ParameterError(
+            f'{name} = {text} is empty: write e.g. 9, "9,12", or '
+            f'"first:last" with the smaller number first'
+        )
     step = values.step if isinstance(values, range) else 1
     if values[-1] - values[0] >= step * _LONGEST_RANGE:
-        raise ParameterError(f"{name} = {str(text)[:60]!r} has more than {_LONGEST_RANGE:,} "
-                             f"numbers: take a larger step")
+        raise ParameterError(
+            f"{name} = {str(text)[:60]!r} has more than {_LONGEST_RANGE:,} "
+            f"numbers: take a larger step"
+        )
     return values
 
 
@@ -137,12 +182,14 @@ def parse_count(value: Any, n: int, name: str) -> int | None:
     text = str(value)
     factor = text.removesuffix("n2")
     if isinstance(value, bool) or not (factor.isascii() and factor.isdigit()) or len(factor) > 30:
-        raise ParameterError(f"{name} = {text[:40]!r} is not a number of steps: write e.g. 100000 "
-                             f"or 10n2")
+        raise ParameterError(
+            f"{name} = {text[:40]!r} is not a number of steps: write e.g. 100000 or 10n2"
+        )
     count = int(factor) * (n * n if text.endswith("n2") else 1)
     if not 1 <= count <= LARGEST_LIMIT:
-        raise ParameterError(f"{name} = {text} is out of range: {count:,} steps, but 1 .. 2^49 are "
-                             f"allowed")
+        raise ParameterError(
+            f"{name} = {text} is out of range: {count:,} steps, but 1 .. 2^49 are allowed"
+        )
     return count
 
 
@@ -168,12 +215,21 @@ def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
     a family's landscape with these values.
     """
     actions = landscape.actions
-    forms = [[rational_text(value) for value in (form.constant, form.chosen, form.target)]
-             for form in (algorithm.rejected, algorithm.equal, algorithm.better)]
-    head = [landscape.n, len(actions), actions.index(landscape.target),
-            [int(m) for m in landscape.milestones], forms,
-            [rational_text(v) for v in (algorithm.keep, algorithm.learn, algorithm.bootstrap)],
-            algorithm.accept_equal, algorithm.state, algorithm.actions]
+    forms = [
+        [rational_text(value) for value in (form.constant, form.chosen, form.target)]
+        for form in (algorithm.rejected, algorithm.equal, algorithm.better)
+    ]
+    head = [
+        landscape.n,
+        len(actions),
+        actions.index(landscape.target),
+        [int(m) for m in landscape.milestones],
+        forms,
+        [rational_text(v) for v in (algorithm.keep, algorithm.learn, algorithm.bootstrap)],
+        algorithm.accept_equal,
+        algorithm.state,
+        algorithm.actions,
+    ]
     digest = hashlib.sha256(json.dumps(head).encode())
     for values in landscape.objectives.values():
         digest.update(values.astype("<i8").tobytes())
@@ -245,19 +301,25 @@ class CellPlan:
         else:
             data = json.loads(self.definition)
             landscape = Landscape.from_arrays(
-                data["objectives"], data["target"], data["milestones"], name=data["name"])
+                data["objectives"], data["target"], data["milestones"], name=data["name"]
+            )
         return StepLaw.of(
-            landscape, build_algorithm(self.algorithm, self.n, self.alpha, self.gamma, self.r))
+            landscape, build_algorithm(self.algorithm, self.n, self.alpha, self.gamma, self.r)
+        )
 
 
 def _define(landscape: Landscape) -> str | None:
     """Return a file's landscape as canonical JSON."""
     if landscape.family is not None:
         return None
-    return json.dumps({
-        "objectives": {name: values.tolist() for name, values in landscape.objectives.items()},
-        "target": landscape.target, "milestones": list(landscape.milestones),
-        "name": landscape.name})
+    return json.dumps(
+        {
+            "objectives": {name: values.tolist() for name, values in landscape.objectives.items()},
+            "target": landscape.target,
+            "milestones": list(landscape.milestones),
+            "name": landscape.name,
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -279,8 +341,10 @@ class Plan:
         """
         unknown = sorted(set(fields) - {*_LISTS, *_SCALARS})
         if unknown:
-            raise ParameterError(f"unknown field {unknown[0]!r} in the plan: known are "
-                                 f"{', '.join((*_LISTS, *_SCALARS))}")
+            raise ParameterError(
+                f"unknown field {unknown[0]!r} in the plan: known are "
+                f"{', '.join((*_LISTS, *_SCALARS))}"
+            )
         if "n" not in fields:
             raise ParameterError('the plan has no field n: write e.g. "n": [9, 10] or "9:100:1"')
         values = {**_DEFAULTS, **fields}
@@ -288,12 +352,14 @@ class Plan:
             if values[name] not in allowed:
                 raise ParameterError(
                     f"{name} = {values[name]!r} is unknown: choose from "
-                    f"{', '.join(map(str, allowed))}")
+                    f"{', '.join(map(str, allowed))}"
+                )
         for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
             number = values[name]
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
-                raise ParameterError(f"{name} = {number!r} is out of range: an integer >= {least} "
-                                     f"is needed")
+                raise ParameterError(
+                    f"{name} = {number!r} is out of range: an integer >= {least} is needed"
+                )
             if name != "seed":
                 check_runs(number, name)
         cells: dict[str, CellPlan] = {}
@@ -317,11 +383,12 @@ class Plan:
             raise ParameterError(f"plan {error}") from None
         except (ValueError, RecursionError) as error:
             raise ParameterError(
-                f"plan {printable(str(path))}: not TOML that can be read: "
-                f"{printable(str(error))}") from None
+                f"plan {printable(str(path))}: not TOML that can be read: {printable(str(error))}"
+            ) from None
         if not isinstance(fields, dict):
             raise ParameterError(
-                f"plan {printable(str(path))}: expected a table of fields such as n, ell, runs")
+                f"plan {printable(str(path))}: expected a table of fields such as n, ell, runs"
+            )
         return cls.of(fields, outside_h=outside_h)
 
     @property
@@ -341,12 +408,18 @@ def _check_size(sizes: list[int], ells: Any, points: int) -> None:
             raise ParameterError(
                 f"the plan is too large: up to n = {n:,} it has {cells:,} cells with "
                 f"{positions:,} positions, but {_MOST_CELLS:,} cells and {_MOST_POSITIONS:,} "
-                f"positions are allowed; take larger steps, or several plans")
+                f"positions are allowed; take larger steps, or several plans"
+            )
 
 
 def _cell(
-    n: int, ell: int, alpha: str | None, gamma: str | None, r: str | None,
-    values: Mapping[str, Any], outside_h: bool,
+    n: int,
+    ell: int,
+    alpha: str | None,
+    gamma: str | None,
+    r: str | None,
+    values: Mapping[str, Any],
+    outside_h: bool,
 ) -> CellPlan:
     """Build one cell, or refuse it."""
     landscape = build_landscape(values["landscape"], n, ell)
@@ -354,12 +427,19 @@ def _cell(
     check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
     limit = parse_count(values["limit"], n, "limit")
     return CellPlan(
-        n=n, ell=ell, alpha=alpha, gamma=gamma, r=r, definition=_define(landscape),
+        n=n,
+        ell=ell,
+        alpha=alpha,
+        gamma=gamma,
+        r=r,
+        definition=_define(landscape),
         content=content_digest(landscape, algorithm),
         limit=default_limit(n) if limit is None else limit,
         restart=parse_count(values["restart"], n, "restart"),
-        **{name: values[name] for name in (
-            "algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "block")},
+        **{
+            name: values[name]
+            for name in ("algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "block")
+        },
     )
 
 

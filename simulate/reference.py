@@ -25,8 +25,15 @@ from markov_lrsao.parameters import Parameters
 from markov_lrsao.rationals import fraction
 from simulate.streams import Stream
 
-__all__ = ["Chooser", "ForcedChooser", "Moment", "StreamChooser", "bit_string_objectives",
-           "run_on_bit_strings", "run_on_positions"]
+__all__ = [
+    "Chooser",
+    "ForcedChooser",
+    "Moment",
+    "StreamChooser",
+    "bit_string_objectives",
+    "run_on_bit_strings",
+    "run_on_positions",
+]
 
 
 @dataclass(frozen=True)
@@ -147,7 +154,8 @@ def run_on_bit_strings(
             reward = Fraction(0)
         s_new = jump(x)
         q[s, f_t] = (1 - alpha) * q[s, f_t] + alpha * (
-            reward + gamma * max(q[s_new, a] for a in actions))
+            reward + gamma * max(q[s_new, a] for a in actions)
+        )
         yield Moment(t, position, tied, f_t, direction, accepted)
         s = s_new
         t += 1
@@ -168,8 +176,11 @@ def run_on_positions(law: StepLaw, chooser: Chooser, limit: int | None = None) -
         step = law.step(p, chosen, direction)
         a = actions.index(chosen)
         after = q[int(law.row[step.next_position])]
-        row[a] = (algorithm.keep * row[a] + algorithm.learn * step.reward
-                  + algorithm.bootstrap * max(after))
+        row[a] = (
+            algorithm.keep * row[a]
+            + algorithm.learn * step.reward
+            + algorithm.bootstrap * max(after)
+        )
         yield Moment(t, p, tied, chosen, direction, step.accepted)
         p = step.next_position
         t += 1

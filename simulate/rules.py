@@ -96,5 +96,6 @@ class Rules:
             for (state, action), bound in bounds.items():
                 value = to_float(bound)
                 array[row[state] * width + law.actions.index(action)] = (
-                    value + outwards * abs(value) * 2.0**-51)
+                    value + outwards * abs(value) * 2.0**-51
+                )
         return KernelRules(self.most_positive, visits, least, greatest)

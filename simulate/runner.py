@@ -19,8 +19,14 @@ from simulate.stopping import Stop
 from simulate.streams import stream_key
 from simulate.tables import Tables
 
-__all__ = ["LARGEST_LIMIT", "available_cores", "check_runs", "default_limit", "simulate",
-           "trace_run"]
+__all__ = [
+    "LARGEST_LIMIT",
+    "available_cores",
+    "check_runs",
+    "default_limit",
+    "simulate",
+    "trace_run",
+]
 
 IntArray = npt.NDArray[np.int64]
 LARGEST_LIMIT = 2**49
@@ -88,10 +94,19 @@ def simulate(
     if kernel == "event" and not tables.skippable:
         raise ParameterError(
             f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
-            f"or do not shrink the entry; take kernel = step")
+            f"or do not shrink the entry; take kernel = step"
+        )
     watching = (Rules.of(law) if rules is None else rules) if monitors else None
-    game = Game(tables, stream_key(seed, *path), kernel == "event", arithmetic == "exact",
-                limit, restart, watching, stop)
+    game = Game(
+        tables,
+        stream_key(seed, *path),
+        kernel == "event",
+        arithmetic == "exact",
+        limit,
+        restart,
+        watching,
+        stop,
+    )
     workers = threads or available_cores()
     game.compile()
     begun = time.perf_counter()
@@ -102,18 +117,29 @@ def simulate(
         run = first_run + int(np.flatnonzero(stuck >= 0)[0])
         raise NotAbsorbingError(
             f"run {run} of seed {seed} can never end: every further move is rejected; "
-            f"give a step limit (limit = ...) to count such runs as censored")
+            f"give a step limit (limit = ...) to count such runs as censored"
+        )
     counts = None
     if monitors:
         watched = Watch.empty(tables, seed)
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
         counts = watched.finish(game, known)
     return Samples(
-        law=law, seed=int(seed), path=path, first_run=first_run,
-        kernel=kernel, arithmetic=arithmetic, limit=limit, restart=restart,
-        hits=hits, steps=facts[:, 1].copy(),
-        censored=facts[:, 0] != game.kernels.DONE, restarts=facts[:, 3].copy(),
-        decisions=facts[:, 2].copy(), seconds=time.perf_counter() - begun, monitors=counts,
+        law=law,
+        seed=int(seed),
+        path=path,
+        first_run=first_run,
+        kernel=kernel,
+        arithmetic=arithmetic,
+        limit=limit,
+        restart=restart,
+        hits=hits,
+        steps=facts[:, 1].copy(),
+        censored=facts[:, 0] != game.kernels.DONE,
+        restarts=facts[:, 3].copy(),
+        decisions=facts[:, 2].copy(),
+        seconds=time.perf_counter() - begun,
+        monitors=counts,
         stuck=stuck,
     )
 
@@ -144,7 +170,8 @@ def check_runs(runs: int, name: str = "runs") -> None:
         raise ParameterError(
             f"{name} = {runs:,} is too large: the results would need some "
             f"{runs * _BYTES_PER_RUN / 1e9:,.0f} GB; at most {most:,} fit here, so take fewer, or "
-            f"several seeds")
+            f"several seeds"
+        )
 
 
 def _memory() -> int:
@@ -166,7 +193,8 @@ def _check(
             raise ParameterError(f"{name} = {value} is out of range: 1 .. 2^49 is allowed")
     if threads is not None and not 1 <= threads <= _MOST_THREADS:
         raise ParameterError(
-            f"threads = {threads} is out of range: 1 .. {_MOST_THREADS} is allowed")
+            f"threads = {threads} is out of range: 1 .. {_MOST_THREADS} is allowed"
+        )
 
 
 def trace_run(
@@ -185,8 +213,15 @@ def trace_run(
     The run is the same as number `run` of `simulate` with the same arguments.
     """
     _check(1, limit, restart, None, run)
-    game = Game(_tables(law), stream_key(seed, *path), kernel == "event", arithmetic == "exact",
-                limit, restart, None)
+    game = Game(
+        _tables(law),
+        stream_key(seed, *path),
+        kernel == "event",
+        arithmetic == "exact",
+        limit,
+        restart,
+        None,
+    )
     hits, facts = game.arrays(1)
     decisions = game.play_all(run, hits, facts, {}, 1, no_progress, None).get(run, [])
     return game.play_one(run, decisions).trace

@@ -51,8 +51,13 @@ class Violation:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "rule": self.rule, "seed": self.seed, "run": self.run, "step": self.step,
-            "state": self.state, "position": self.position, "action": self.action,
+            "rule": self.rule,
+            "seed": self.seed,
+            "run": self.run,
+            "step": self.step,
+            "state": self.state,
+            "position": self.position,
+            "action": self.action,
             "q_row": {name: {"value": value, "error": error} for name, value, error in self.q_row},
             "trace": [list(line) for line in self.trace],
         }
@@ -80,8 +85,10 @@ class Monitors:
         """Return the JSON form."""
         return {
             "visits": self.visits.tolist(),
-            "uses": [{name: self.uses[k, :, a].tolist() for a, name in enumerate(actions)}
-                     for k in range(len(self.uses))],
+            "uses": [
+                {name: self.uses[k, :, a].tolist() for a, name in enumerate(actions)}
+                for k in range(len(self.uses))
+            ],
             "positive_entries": self.positives.tolist(),
             "violation": self.violation.to_dict() if self.violation else None,
         }
@@ -142,11 +149,17 @@ class Samples:
         parameters = algorithm.parameters
         learns = algorithm.learn != 0
         return {
-            "landscape": landscape.name, "algorithm": algorithm.name,
-            "n": landscape.n, "ell": landscape.ell,
+            "landscape": landscape.name,
+            "algorithm": algorithm.name,
+            "n": landscape.n,
+            "ell": landscape.ell,
             "alpha": rational_text(algorithm.learn) if learns else None,
             "gamma": rational_text(algorithm.bootstrap / algorithm.learn) if learns else None,
             "r": rational_text(parameters.r) if parameters else None,
-            "runs": self.runs, "seed": self.seed, "kernel": self.kernel,
-            "arithmetic": self.arithmetic, "limit": self.limit, "restart": self.restart,
+            "runs": self.runs,
+            "seed": self.seed,
+            "kernel": self.kernel,
+            "arithmetic": self.arithmetic,
+            "limit": self.limit,
+            "restart": self.restart,
         }

@@ -26,8 +26,18 @@ import numpy.typing as npt
 from markov_lrsao.errors import ParameterError
 from simulate.samples import Samples
 
-__all__ = ["Estimate", "Summary", "band_halfwidth", "check_level", "ecdf", "expected_running_time",
-           "mean_estimate", "penalised_average", "success_interval", "summary"]
+__all__ = [
+    "Estimate",
+    "Summary",
+    "band_halfwidth",
+    "check_level",
+    "ecdf",
+    "expected_running_time",
+    "mean_estimate",
+    "penalised_average",
+    "success_interval",
+    "summary",
+]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -47,9 +57,15 @@ class Estimate:
 
     def to_dict(self) -> dict[str, float | None]:
         """Return the JSON form; an infinite number is null."""
-        return {name: number if math.isfinite(number) else None
-                for name, number in (("value", self.value), ("standard_error", self.error),
-                                     ("low", self.low), ("high", self.high))}
+        return {
+            name: number if math.isfinite(number) else None
+            for name, number in (
+                ("value", self.value),
+                ("standard_error", self.error),
+                ("low", self.low),
+                ("high", self.high),
+            )
+        }
 
 
 def mean_estimate(values: IntArray | FloatArray, level: float = 0.95) -> Estimate:
@@ -144,16 +160,19 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "censored": self.censored, "restarts": self.restarts,
-            "exact_decisions": self.decisions, "confidence": self.level,
+            "censored": self.censored,
+            "restarts": self.restarts,
+            "exact_decisions": self.decisions,
+            "confidence": self.level,
             "success_rate": self.success.to_dict(),
             "mean": self.total.to_dict() if self.total and not self.censored else None,
             "mean_of_successes": self.total.to_dict() if self.total else None,
             "phase_means_of_successes": [phase.to_dict() for phase in self.phases],
             "ert": self.ert.to_dict(),
             "par10": self.penalised,
-            "quantiles": {f"{q:g}": time if math.isfinite(time) else None
-                          for q, time in self.quantiles},
+            "quantiles": {
+                f"{q:g}": time if math.isfinite(time) else None for q, time in self.quantiles
+            },
         }
 
 
@@ -163,17 +182,22 @@ def summary(samples: Samples, level: float = 0.95) -> Summary:
     successes = samples.runs - int(samples.censored.sum())
     spent = np.where(samples.censored, np.inf, samples.steps)
     return Summary(
-        runs=samples.runs, censored=samples.runs - successes,
-        restarts=int(samples.restarts.sum()), decisions=int(samples.decisions.sum()), level=level,
+        runs=samples.runs,
+        censored=samples.runs - successes,
+        restarts=int(samples.restarts.sum()),
+        decisions=int(samples.decisions.sum()),
+        level=level,
         success=success_interval(successes, samples.runs, level),
         total=mean_estimate(samples.times, level) if successes else None,
         phases=tuple(mean_estimate(column, level) for column in samples.phase_times.T)
-        if successes else (),
+        if successes
+        else (),
         ert=_ert(samples, level),
         penalised=penalised_average(samples.steps, samples.censored),
         quantiles=tuple(
             (q, float(np.quantile(spent, q, method="inverted_cdf")))
-            for q in (0.05, 0.25, 0.5, 0.75, 0.95)),
+            for q in (0.05, 0.25, 0.5, 0.75, 0.95)
+        ),
     )
 
 
@@ -192,8 +216,9 @@ def _ert(samples: Samples, level: float) -> Estimate:
     tail = (1 - level) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail], method="inverted_cdf")
     finite = resampled[np.isfinite(resampled)]
-    return Estimate(value, float(finite.std(ddof=1)) if len(finite) > 1 else math.inf,
-                    float(low), float(high))
+    return Estimate(
+        value, float(finite.std(ddof=1)) if len(finite) > 1 else math.inf, float(low), float(high)
+    )
 
 
 def check_level(level: float) -> None:

@@ -63,7 +63,10 @@ def threads(count: int, stop: Stop) -> Iterator[ThreadPoolExecutor]:
 
 
 def in_order(
-    pool: ThreadPoolExecutor, work: Callable[[Item], T], items: Iterable[Item], ahead: int,
+    pool: ThreadPoolExecutor,
+    work: Callable[[Item], T],
+    items: Iterable[Item],
+    ahead: int,
     beat: Callable[[], object],
 ) -> Iterator[tuple[Item, T]]:
     """Yield (item, work(item)) in order, `ahead` items being handed out in advance.

@@ -41,19 +41,19 @@ _APPLICATION = 0x4C52534F  # "LRSO"
 _VERSION = 2
 _TABLES = {
     "cells": "CREATE TABLE cells (cell INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
-             "block INTEGER NOT NULL, plan TEXT NOT NULL, digest BLOB NOT NULL)",
+    "block INTEGER NOT NULL, plan TEXT NOT NULL, digest BLOB NOT NULL)",
     "results": "CREATE TABLE results (cell INTEGER NOT NULL REFERENCES cells, "
-               "first_run INTEGER NOT NULL, runs INTEGER NOT NULL, successes INTEGER NOT NULL, "
-               "steps INTEGER NOT NULL, hits BLOB NOT NULL, spent BLOB NOT NULL, "
-               "restarts BLOB NOT NULL, decisions BLOB NOT NULL, digest BLOB NOT NULL, "
-               "PRIMARY KEY (cell, first_run))",
+    "first_run INTEGER NOT NULL, runs INTEGER NOT NULL, successes INTEGER NOT NULL, "
+    "steps INTEGER NOT NULL, hits BLOB NOT NULL, spent BLOB NOT NULL, "
+    "restarts BLOB NOT NULL, decisions BLOB NOT NULL, digest BLOB NOT NULL, "
+    "PRIMARY KEY (cell, first_run))",
     "seal": "CREATE TABLE seal (id INTEGER PRIMARY KEY, cells INTEGER NOT NULL, "
-            "results INTEGER NOT NULL, total BLOB NOT NULL, digest BLOB NOT NULL)",
+    "results INTEGER NOT NULL, total BLOB NOT NULL, digest BLOB NOT NULL)",
 }
 _HINTS = {
     "full": "free some space and start again, committed results are kept",
     "readonly": "the file or its folder cannot be written: make them writable, or name another "
-                "file with --out",
+    "file with --out",
     "unable to open": "it cannot be opened: look at its permissions and those of its folder",
     "locked": "another sweep is writing it: wait until that has ended",
     "disk I/O error": "look after the disk, then start again; committed results are kept",
@@ -84,8 +84,10 @@ def _errors(path: Path) -> Iterator[None]:
 
 
 def _damaged(path: Path, what: str) -> DamagedError:
-    return DamagedError(f"results file {path} is damaged: {what}; sweep it again with --repair, "
-                        f"which keeps the blocks that are whole and replays the others")
+    return DamagedError(
+        f"results file {path} is damaged: {what}; sweep it again with --repair, "
+        f"which keeps the blocks that are whole and replays the others"
+    )
 
 
 class ResultsFile:
@@ -110,8 +112,10 @@ class ResultsFile:
                 if new:
                     self._create()
                 else:
-                    identity, version = (self._db.execute(f"PRAGMA {name}").fetchone()[0]
-                                         for name in ("application_id", "user_version"))
+                    identity, version = (
+                        self._db.execute(f"PRAGMA {name}").fetchone()[0]
+                        for name in ("application_id", "user_version")
+                    )
                     _check_identity(identity, version, self._path)
                     self._check()
             except BaseException:
@@ -148,8 +152,10 @@ class ResultsFile:
             raise _damaged(self._path, reason)
         cells, bad = _split(self._db.execute("SELECT * FROM cells").fetchall(), _cell_is_whole)
         keys = {row[0]: row[1] for row in cells}
-        rows, lost = _split(self._db.execute("SELECT * FROM results").fetchall(),
-                            lambda row: _row_is_whole(row, keys))
+        rows, lost = _split(
+            self._db.execute("SELECT * FROM results").fetchall(),
+            lambda row: _row_is_whole(row, keys),
+        )
         if bad or lost:
             raise _damaged(self._path, _names(cells, bad, lost))
         seal = self._db.execute("SELECT * FROM seal").fetchall()
@@ -167,8 +173,10 @@ class ResultsFile:
         """Renew the seal for so many more rows; `changes` are digests of old and new rows."""
         _, old_cells, old_rows, total, _ = self._db.execute("SELECT * FROM seal").fetchone()
         cells, rows, total = old_cells + cells, old_rows + rows, xor([total, *changes])
-        self._db.execute("UPDATE seal SET cells = ?, results = ?, total = ?, digest = ?",
-                         (cells, rows, *_sealed(cells, rows, total)))
+        self._db.execute(
+            "UPDATE seal SET cells = ?, results = ?, total = ?, digest = ?",
+            (cells, rows, *_sealed(cells, rows, total)),
+        )
 
     def register(self, cells: tuple[CellPlan, ...]) -> dict[CellPlan, tuple[int, int]]:
         """Enter the cells that are new, in order; return number and size of blocks of all.
@@ -184,8 +192,10 @@ class ResultsFile:
         return {cell: known[cell.key] for cell in cells}
 
     def _numbers(self) -> dict[str, tuple[int, int]]:
-        return {key: (number, block) for number, key, block in
-                self._db.execute("SELECT cell, key, block FROM cells")}
+        return {
+            key: (number, block)
+            for number, key, block in self._db.execute("SELECT cell, key, block FROM cells")
+        }
 
     def _enter(self, cells: tuple[CellPlan, ...]) -> None:
         known = self._numbers()
@@ -212,8 +222,8 @@ class ResultsFile:
                 key, size = known[cell]
                 begin = block.first_run - block.first_run % size
                 old = self._db.execute(
-                    "SELECT * FROM results WHERE cell = ? AND first_run = ?",
-                    (cell, begin)).fetchone()
+                    "SELECT * FROM results WHERE cell = ? AND first_run = ?", (cell, begin)
+                ).fetchone()
                 have = 0 if old is None else old[2]
                 if begin + have != block.first_run:
                     continue  # somebody else has played it
@@ -222,16 +232,20 @@ class ResultsFile:
                     changes.append(old[-1])
                 row = (cell, *astuple(block))
                 changes.append(digest(key, *row))
-                self._db.execute("INSERT OR REPLACE INTO results VALUES "
-                                 "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, changes[-1]))
+                self._db.execute(
+                    "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*row, changes[-1]),
+                )
                 added += old is None
             self._reseal(0, added, changes)
 
     def done(self) -> dict[tuple[int, int], int]:
         """Return (cell, first run) -> number of runs, of every stored block."""
         with _errors(self._path):
-            return {(int(c), int(f)): int(runs) for c, f, runs in
-                    self._db.execute("SELECT cell, first_run, runs FROM results")}
+            return {
+                (int(c), int(f)): int(runs)
+                for c, f, runs in self._db.execute("SELECT cell, first_run, runs FROM results")
+            }
 
     def cells(self) -> dict[int, CellPlan]:
         """Return number -> cell."""
@@ -243,15 +257,15 @@ class ResultsFile:
         """Return all stored runs of a cell, in order; None if there are none."""
         with _errors(self._path):
             rows = self._db.execute(
-                "SELECT * FROM results WHERE cell = ? ORDER BY first_run", (cell,)).fetchall()
+                "SELECT * FROM results WHERE cell = ? ORDER BY first_run", (cell,)
+            ).fetchall()
         return joined(_stored(row) for row in rows)[1] if rows else None
 
     def _fill(self, cells: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> None:
         """Enter rows that are known to be whole into an empty file."""
         with self._transaction():
             self._db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", cells)
-            self._db.executemany(
-                "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             self._reseal(len(cells), len(rows), [row[-1] for row in (*cells, *rows)])
 
 
@@ -264,8 +278,9 @@ def salvage(path: str | Path) -> int:
     with where.open("rb") as stream:
         header = stream.read(72)
     # Read here, not by SQLite, which may refuse to read anything of a damaged file.
-    _check_identity(int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big"),
-                    where)
+    _check_identity(
+        int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big"), where
+    )
     with _errors(where), closing(sqlite3.connect(where, timeout=30, isolation_level=None)) as db:
         cells, _ = _split(_readable(db, "cells"), _cell_is_whole)
         keys = {row[0]: row[1] for row in cells}
@@ -285,11 +300,13 @@ def _check_identity(identity: int, version: int, path: Path) -> None:
     """Refuse files of other programs and formats."""
     if identity != _APPLICATION:
         raise ResultsFileError(
-            f"results file {path} is an SQLite file of another program; choose another name")
+            f"results file {path} is an SQLite file of another program; choose another name"
+        )
     if version != _VERSION:
         raise ResultsFileError(
             f"results file {path} has format {version}, this program reads and writes {_VERSION}; "
-            f"choose another name and play the sweep again")
+            f"choose another name and play the sweep again"
+        )
 
 
 def _readable(db: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:

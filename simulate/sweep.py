@@ -51,10 +51,21 @@ def _law(text: str) -> StepLaw:
 def play_block(text: str, first: int, runs: int, stop: Stop | None = None) -> Block:
     """Play one block on one thread; this is what workers do."""
     cell = CellPlan.from_text(text)
-    return pack(simulate(
-        _law(text), runs=runs, seed=cell.seed, kernel=cell.kernel,  # type: ignore[arg-type]
-        arithmetic=cell.arithmetic, limit=cell.limit,  # type: ignore[arg-type]
-        restart=cell.restart, threads=1, first_run=first, path=cell.path, stop=stop))
+    return pack(
+        simulate(
+            _law(text),
+            runs=runs,
+            seed=cell.seed,
+            kernel=cell.kernel,  # type: ignore[arg-type]
+            arithmetic=cell.arithmetic,  # type: ignore[arg-type]
+            limit=cell.limit,
+            restart=cell.restart,
+            threads=1,
+            first_run=first,
+            path=cell.path,
+            stop=stop,
+        )
+    )
 
 
 def _open(path: str | Path, repair: bool) -> ResultsFile:
@@ -101,8 +112,11 @@ def run_sweep(
     with _open(path, repair) as file:
         tasks = _missing(file, plan)
         total = sum(runs for *_, runs in tasks)
-        blocks = (on_dask(tasks, scheduler) if scheduler is not None
-                  else _on_threads(tasks, threads or available_cores()))
+        blocks = (
+            on_dask(tasks, scheduler)
+            if scheduler is not None
+            else _on_threads(tasks, threads or available_cores())
+        )
         waiting: list[tuple[int, Block]] = []
         last = time.monotonic()
         with progress("sweep", total=plan.runs) as bar, closing(blocks):
@@ -163,16 +177,29 @@ def sweep_results(path: str | Path, plan: Plan | None = None) -> list[CellResult
             runs = None if cell is None else file.runs(number)
             if cell is not None and runs is not None:
                 most = len(runs.steps) if wanted is None else min(cell.runs, len(runs.steps))
-                results.append(CellResult(
-                    replace(cell, runs=most), most, _summary(cell, runs, most)))
+                results.append(
+                    CellResult(replace(cell, runs=most), most, _summary(cell, runs, most))
+                )
     return results
 
 
 def _summary(cell: CellPlan, runs: Runs, most: int) -> Summary:
     hits = runs.hits[:most]
-    return summary(Samples(
-        law=_law(cell.text), seed=cell.seed, path=cell.path, first_run=0,
-        kernel=cell.kernel, arithmetic=cell.arithmetic,  # type: ignore[arg-type]
-        limit=cell.limit, restart=cell.restart, hits=hits, steps=runs.steps[:most],
-        censored=hits[:, -1] < 0, restarts=runs.restarts[:most], decisions=runs.decisions[:most],
-        seconds=0.0))
+    return summary(
+        Samples(
+            law=_law(cell.text),
+            seed=cell.seed,
+            path=cell.path,
+            first_run=0,
+            kernel=cell.kernel,  # type: ignore[arg-type]
+            arithmetic=cell.arithmetic,  # type: ignore[arg-type]
+            limit=cell.limit,
+            restart=cell.restart,
+            hits=hits,
+            steps=runs.steps[:most],
+            censored=hits[:, -1] < 0,
+            restarts=runs.restarts[:most],
+            decisions=runs.decisions[:most],
+            seconds=0.0,
+        )
+    )

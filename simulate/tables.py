@@ -114,14 +114,18 @@ class Tables:
         algorithm = step_law.algorithm
         gains = tuple(algorithm.learn * reward for reward in step_law.rewards)
         keep, boot = algorithm.keep, algorithm.bootstrap
-        for name, value in (("keep", keep), ("bootstrap", boot),
-                            ("learn", algorithm.learn),
-                            *(("a reward", reward) for reward in step_law.rewards),
-                            *(("a learnt reward", gain) for gain in gains)):
+        for name, value in (
+            ("keep", keep),
+            ("bootstrap", boot),
+            ("learn", algorithm.learn),
+            *(("a reward", reward) for reward in step_law.rewards),
+            *(("a learnt reward", gain) for gain in gains),
+        ):
             if value != 0 and not 1 / _SAFE <= abs(value) <= _SAFE:
                 raise ParameterError(
                     f"{name} = {value} is outside what the simulation can scale: its size must "
-                    f"be 0 or between 2^-200 and 2^200")
+                    f"be 0 or between 2^-200 and 2^200"
+                )
         if abs(keep) + abs(boot) > 4:
             raise ParameterError(f"keep = {keep}, bootstrap = {boot}: their sum must be at most 4")
         n = step_law.n
@@ -137,37 +141,49 @@ class Tables:
         possible[0, :, DOWN] = possible[n, :, UP] = False
         quiet = np.array([gain == 0 for gain in gains])
         kernel_law = KernelLaw(
-            n=n, optimum=step_law.optimum, each=tuple(range(len(step_law.actions))),
-            rows=int(step_law.row.max()) + 1, row=step_law.row.astype(np.int32),
-            accepted=accepted.astype(np.uint8), gain=step_law.reward_index.astype(np.int32),
-            weight=weight.astype(np.int64), inverse_log=inverse_log,
+            n=n,
+            optimum=step_law.optimum,
+            each=tuple(range(len(step_law.actions))),
+            rows=int(step_law.row.max()) + 1,
+            row=step_law.row.astype(np.int32),
+            accepted=accepted.astype(np.uint8),
+            gain=step_law.reward_index.astype(np.int32),
+            weight=weight.astype(np.int64),
+            inverse_log=inverse_log,
             milestones=np.array(step_law.landscape.milestones, dtype=np.int64),
         )
         tags = _Tags.of(keep, boot, gains)
         return cls(
-            step_law=step_law, law=kernel_law, gains=gains, tagged=tags.numbers,
+            step_law=step_law,
+            law=kernel_law,
+            gains=gains,
+            tagged=tags.numbers,
             numbers=_numbers(step_law, gains, tags),
             skippable=bool(quiet[step_law.reward_index[possible & ~accepted]].all())
             and 0 < keep + boot <= 1,
         )
 
 
-def _numbers(
-    step_law: StepLaw, gains: tuple[fmpq, ...], tags: _Tags
-) -> KernelNumbers:
+def _numbers(step_law: StepLaw, gains: tuple[fmpq, ...], tags: _Tags) -> KernelNumbers:
     algorithm = step_law.algorithm
     keep, learn, boot = algorithm.keep, algorithm.learn, algorithm.bootstrap
     lam = keep + boot
     mantissas, exponents = _powers(lam)
     discount = boot / learn if learn != 0 else fmpq(0)
     return KernelNumbers(
-        keep=to_float(keep), boot=to_float(boot), lam=to_float(lam),
+        keep=to_float(keep),
+        boot=to_float(boot),
+        lam=to_float(lam),
         log_lam=math.log1p(to_float(lam - 1)) if lam > 0 else 0.0,
         gains=np.array([to_float(gain) for gain in gains]),
-        lam_mantissa=mantissas, lam_exponent=exponents, successor=tags.successor,
-        core=tags.core, lowest=tags.lowest,
+        lam_mantissa=mantissas,
+        lam_exponent=exponents,
+        successor=tags.successor,
+        core=tags.core,
+        lowest=tags.lowest,
         tag_value=np.array([to_float(value) for value in tags.numbers]),
-        learn=to_float(learn), discount=to_float(discount),
+        learn=to_float(learn),
+        discount=to_float(discount),
         # what (1 - alpha) evaluates to in a program written with floats
         complement=1.0 - to_float(learn) if keep + learn == 1 else to_float(keep),
         rewards=np.array([to_float(reward) for reward in step_law.rewards]),
@@ -229,9 +245,11 @@ class _Tags:
         lowest = -numbers.index(fmpq(0))
         tag = {value: k + lowest for k, value in enumerate(numbers)}
         return cls(
-            numbers=numbers, lowest=lowest,
+            numbers=numbers,
+            lowest=lowest,
             core=np.array([core.get(value, -1) for value in numbers], dtype=np.int32),
             successor=np.array(
                 [[[tag[value] for value in line] for line in plane] for plane in results],
-                dtype=np.int32),
+                dtype=np.int32,
+            ),
         )

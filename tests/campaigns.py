@@ -22,22 +22,32 @@ Row = dict[str, str]
 
 def _commit(root: Path) -> str:
     """Return the commit; "+" where tracked files differ from it."""
+
     def git(*arguments: str) -> str:
-        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True,
-                              check=True).stdout.strip()
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".",
-                  ":!tests/campaigns.csv")
+        return subprocess.run(
+            ["git", *arguments], cwd=root, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    changed = git(
+        "status", "--porcelain", "--untracked-files=no", "--", ".", ":!tests/campaigns.csv"
+    )
     return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
 
 
 def rows_of(reports: Iterable[pytest.TestReport], root: Path) -> dict[str, Row]:
     """Return a row for each test that was called."""
     commit = _commit(root)
-    return {report.nodeid: {
-        "test": report.nodeid, "outcome": report.outcome, "minutes": f"{report.duration / 60:.1f}",
-        "commit": commit,
-        "counted": ", ".join(f"{key} = {value}" for key, value in report.user_properties),
-    } for report in reports if report.when == "call"}
+    return {
+        report.nodeid: {
+            "test": report.nodeid,
+            "outcome": report.outcome,
+            "minutes": f"{report.duration / 60:.1f}",
+            "commit": commit,
+            "counted": ", ".join(f"{key} = {value}" for key, value in report.user_properties),
+        }
+        for report in reports
+        if report.when == "call"
+    }
 
 
 def read(path: Path) -> dict[str, Row]:

@@ -12,7 +12,10 @@ from hypothesis import HealthCheck, settings
 # Deterministic by default, so that a red test means a change of the code. Set
 # HYPOTHESIS_PROFILE=search to look for new counterexamples at random.
 settings.register_profile(
-    "default", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow],
+    "default",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
     database=None,
 )
 settings.register_profile("search", deadline=None, max_examples=500, print_blob=True)
@@ -28,7 +31,10 @@ def pytest_terminal_summary(
 ) -> None:
     path = config.getoption("--campaigns")
     if path:
-        reports = [report for outcome in ("passed", "failed")
-                   for report in terminalreporter.stats.get(outcome, [])]
+        reports = [
+            report
+            for outcome in ("passed", "failed")
+            for report in terminalreporter.stats.get(outcome, [])
+        ]
         table = Path(path)
         write(table, {**read(table), **rows_of(reports, config.rootpath)})

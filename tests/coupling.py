@@ -75,8 +75,13 @@ class Coupled:
         """Take one step and check the engine's claims about the row that changed."""
         row = int(self.law.row[self.position])
         row_class = int(self.automata.regions.row_class[row])
-        key = (int(self.law.kind[self.position]), row_class, self.shown[row], choice.action,
-               choice.direction)
+        key = (
+            int(self.law.kind[self.position]),
+            row_class,
+            self.shown[row],
+            choice.action,
+            choice.direction,
+        )
         state = self.oracle.state_of[self.position]
         following = self.automata.following[key]
         self.position, self.table, self.shown[row] = choice.position, choice.table, following
@@ -91,7 +96,10 @@ class Coupled:
 
 
 def random_run(
-    oracle: Oracle, automata: RowAutomata, rng: np.random.Generator, steps: int,
+    oracle: Oracle,
+    automata: RowAutomata,
+    rng: np.random.Generator,
+    steps: int,
     prefer: Callable[[Choice], float] | None = None,
 ) -> tuple[int, bool]:
     """Couple one run; return its length and whether the engine could follow it throughout.
@@ -110,9 +118,7 @@ def random_run(
     return steps, True
 
 
-def chain_laws(
-    joint: JointChain, start: dict[int, int], stop: int
-) -> Iterator[dict[int, int]]:
+def chain_laws(joint: JointChain, start: dict[int, int], stop: int) -> Iterator[dict[int, int]]:
     """Yield position -> weight over denominator**t for t = 0, 1, .., runs ending at `stop`."""
     chain = joint.chain
     denominator = joint.law.denominator
@@ -138,17 +144,20 @@ def chain_laws(
 def state_of(joint: JointChain, run: Coupled) -> int:
     """Return the number of the state of an unmerged chain that shows a coupled run."""
     assert not joint.merged
-    code = run.position + sum(
-        k * int(joint.coding.stride[r]) for r, k in enumerate(run.shown)
-    )
+    code = run.position + sum(k * int(joint.coding.stride[r]) for r, k in enumerate(run.shown))
     index = int(np.searchsorted(joint.codes, code))
     assert joint.codes[index] == code
     return index
 
 
 def compare_laws(
-    oracle: Oracle, joint: JointChain, steps: int, *, largest: int = 50_000,
-    run: Coupled | None = None, stop: int | None = None,
+    oracle: Oracle,
+    joint: JointChain,
+    steps: int,
+    *,
+    largest: int = 50_000,
+    run: Coupled | None = None,
+    stop: int | None = None,
 ) -> int:
     """Compare the laws of the position at times 0..steps; return how many were compared."""
     stop = oracle.optimum if stop is None else stop
@@ -164,5 +173,3 @@ def compare_laws(
         assert next(laws) == expected, f"the laws of the position differ at time {t}"
         compared = t
     return compared
-
-

@@ -85,8 +85,10 @@ TRA = "5 8\n0 1 0.5\n0 2 0.5\n1 0 0.25\n1 3 0.75\n2 2 0.3\n2 3 0.7\n3 3 1\n4 4 1
 LAB = '# labels\n0="init" 1="deadlock" 2="goal" 3="half way"\n0: 0\n1: 3\n3: 2\n'
 SREW = '# Reward structure "fuel"\n# State rewards\n5 3\n0 1\n1 2\n3 5\n'
 TREW = '# Reward structure "fuel"\n# Transition rewards\n5 2\n0 1 3\n1 0 0.5\n'
-MTX = ("%%MatrixMarket matrix coordinate real general\n% start: 1\n% label \"goal\": 4\n5 5 9\n"
-       "1 2 0.5\n1 3 0.5\n2 1 0.25\n2 4 0.75\n3 3 0.25\n3 4 0.25\n3 5 0.5\n4 4 1.0\n5 5 1.0\n")
+MTX = (
+    '%%MatrixMarket matrix coordinate real general\n% start: 1\n% label "goal": 4\n5 5 9\n'
+    "1 2 0.5\n1 3 0.5\n2 1 0.25\n2 4 0.75\n3 3 0.25\n3 4 0.25\n3 5 0.5\n4 4 1.0\n5 5 1.0\n"
+)
 JSON = """{"format": "markov chain", "version": 1, "states": 5, "start": [0],
  "labels": {"goal": [3]}, "positions": [0, 1, 2, 3, 4], "names": ["0", "a", "b", "c", "d"],
  "rewards": {"fuel": ["1", "2", "0", "5", "0"]},
@@ -105,8 +107,17 @@ LANDSCAPE = """{"objectives": {"A": [0, 1, 2, 1, 3, 4], "B": [4, 3, 2, 1, 0, 0]}
 
 def graphml() -> str:
     graph = nx.DiGraph()
-    for i, j, p in ((0, 1, 0.5), (0, 2, 0.5), (1, 0, 0.25), (1, 3, 0.75), (2, 2, 0.25),
-                    (2, 3, 0.25), (2, 4, 0.5), (3, 3, 1.0), (4, 4, 1.0)):
+    for i, j, p in (
+        (0, 1, 0.5),
+        (0, 2, 0.5),
+        (1, 0, 0.25),
+        (1, 3, 0.75),
+        (2, 2, 0.25),
+        (2, 3, 0.25),
+        (2, 4, 0.5),
+        (3, 3, 1.0),
+        (4, 4, 1.0),
+    ):
         graph.add_edge(i, j, probability=p)
     graph.nodes[0]["start"] = True
     graph.nodes[3]["labels"] = "goal"
@@ -114,26 +125,86 @@ def graphml() -> str:
 
 
 FILES: dict[str, dict[str, str]] = {
-    "drn": {"x.drn": DRN}, "prism": {"x.tra": TRA, "x.lab": LAB, "x.srew": SREW, "x.trew": TREW},
-    "storm": {"x.tra": "dtmc\n" + TRA.split("\n", 1)[1],
-              "x.lab": "#DECLARATION\ninit goal\n#END\n0 init\n3 goal\n",
-              "x.state.rew": "0 1\n1 2\n3 5\n", "x.trans.rew": "0 1 3\n1 0 0.5\n"},
-    "matrix-market": {"x.mtx": MTX}, "graphml": {"x.graphml": graphml()}, "json": {"x.json": JSON},
-    "landscape": {"x.json": LANDSCAPE}, "gzip": {"x.drn.gz": DRN},
+    "drn": {"x.drn": DRN},
+    "prism": {"x.tra": TRA, "x.lab": LAB, "x.srew": SREW, "x.trew": TREW},
+    "storm": {
+        "x.tra": "dtmc\n" + TRA.split("\n", 1)[1],
+        "x.lab": "#DECLARATION\ninit goal\n#END\n0 init\n3 goal\n",
+        "x.state.rew": "0 1\n1 2\n3 5\n",
+        "x.trans.rew": "0 1 3\n1 0 0.5\n",
+    },
+    "matrix-market": {"x.mtx": MTX},
+    "graphml": {"x.graphml": graphml()},
+    "json": {"x.json": JSON},
+    "landscape": {"x.json": LANDSCAPE},
+    "gzip": {"x.drn.gz": DRN},
 }
 REWARDS = {"drn": "fuel", "prism": "fuel", "storm": "reward", "json": "fuel", "gzip": "fuel"}
 
-NASTY = ["-1", "0", "1/0", "nan", "inf", "1e-399", "1e400", "1e999999", "9" * 19, "9" * 5000,
-         "0x10", "٣", "1_0", "+1", "1e0", "0.3333333333", "1/3", ".5", "5.", "²", "\x1b[31m",
-         "\u202e", "\x00", '"', "'", "#", "%", "\\u0000", "\\ud800", "{", "]]", "<", "&amp;",
-         "1e-5", "00", "1.0000001", "0.9999999", "true", "null"]
+NASTY = [
+    "-1",
+    "0",
+    "1/0",
+    "nan",
+    "inf",
+    "1e-399",
+    "1e400",
+    "1e999999",
+    "9" * 19,
+    "9" * 5000,
+    "0x10",
+    "٣",
+    "1_0",
+    "+1",
+    "1e0",
+    "0.3333333333",
+    "1/3",
+    ".5",
+    "5.",
+    "²",
+    "\x1b[31m",
+    "\u202e",
+    "\x00",
+    '"',
+    "'",
+    "#",
+    "%",
+    "\\u0000",
+    "\\ud800",
+    "{",
+    "]]",
+    "<",
+    "&amp;",
+    "1e-5",
+    "00",
+    "1.0000001",
+    "0.9999999",
+    "true",
+    "null",
+]
 
 
 def damage(text: str, rng: random.Random) -> tuple[str, bytes]:
     """Return how a text was damaged, and the result."""
-    kind = rng.choice(["cut", "byte", "bits", "insert", "drop", "line lost", "line twice",
-                       "lines swapped", "number", "nasty", "word twice", "counts", "blank", "ends",
-                       "long"])
+    kind = rng.choice(
+        [
+            "cut",
+            "byte",
+            "bits",
+            "insert",
+            "drop",
+            "line lost",
+            "line twice",
+            "lines swapped",
+            "number",
+            "nasty",
+            "word twice",
+            "counts",
+            "blank",
+            "ends",
+            "long",
+        ]
+    )
     data, at = text.encode(), rng.randrange(len(text.encode()) + 1)
     lines = text.split("\n")
     k, m = rng.randrange(len(lines)), rng.randrange(len(lines))
@@ -171,9 +242,16 @@ def damage(text: str, rng: random.Random) -> tuple[str, bytes]:
     elif kind == "blank":
         lines.insert(k, rng.choice(["", " ", "\t", "# x", "// x", "% x", "<!-- x -->"]))
     elif kind == "ends":
-        return kind, rng.choice([text.replace("\n", "\r\n"), text.replace("\n", "\r"),
-                                 "\ufeff" + text, text + "\x1a", text.replace(" ", "\u00a0"),
-                                 text.rstrip("\n")]).encode()
+        return kind, rng.choice(
+            [
+                text.replace("\n", "\r\n"),
+                text.replace("\n", "\r"),
+                "\ufeff" + text,
+                text + "\x1a",
+                text.replace(" ", "\u00a0"),
+                text.rstrip("\n"),
+            ]
+        ).encode()
     else:
         lines[k] += rng.choice([" ", "9", "a", "[", "\x00"]) * rng.choice([1, 100, 10**5, 10**6])
     return kind, "\n".join(lines).encode()
@@ -205,8 +283,11 @@ def view_drn(files: dict[str, str]) -> View:
 
 
 def table(text: str) -> list[list[str]]:
-    return [line.split() for line in text.replace("\r\n", "\n").split("\n")
-            if line.strip() and not line.strip().startswith("#")]
+    return [
+        line.split()
+        for line in text.replace("\r\n", "\n").split("\n")
+        if line.strip() and not line.strip().startswith("#")
+    ]
 
 
 def view_prism(files: dict[str, str]) -> View:
@@ -221,8 +302,11 @@ def view_prism(files: dict[str, str]) -> View:
             start += [int(i)] if "init" in names else []
             target |= {int(i)} if "goal" in names else set()
     else:
-        lines = [line for line in files["x.lab"].split("\n") if line.strip()
-                 and not line.strip().startswith("#")]
+        lines = [
+            line
+            for line in files["x.lab"].split("\n")
+            if line.strip() and not line.strip().startswith("#")
+        ]
         names = {name: k for k, name in re.findall(r'([0-9]+)="([^"]+)"', lines[0])}
         for line in lines[1:]:
             i, numbers = line.split(":")
@@ -230,10 +314,13 @@ def view_prism(files: dict[str, str]) -> View:
             start += [int(i)] if int(names.get("init", -1)) in known else []
             target |= {int(i)} if int(names.get("goal", -1)) in known else set()
     first = 0 if storm else 1
-    states = {int(i): number(r) for i, r in
-              table(files["x.state.rew" if storm else "x.srew"])[first:]}
-    moves = {(int(i), int(j)): number(r) for i, j, r, *_ in
-             table(files["x.trans.rew" if storm else "x.trew"])[first:]}
+    states = {
+        int(i): number(r) for i, r in table(files["x.state.rew" if storm else "x.srew"])[first:]
+    }
+    moves = {
+        (int(i), int(j)): number(r)
+        for i, j, r, *_ in table(files["x.trans.rew" if storm else "x.trew"])[first:]
+    }
     return View(rows, start, target, lambda i, j: states.get(i, 0.0) + moves.get((i, j), 0.0))
 
 
@@ -245,8 +332,11 @@ def view_mtx(files: dict[str, str]) -> View:
         rows.setdefault(i, {})[j] = float(p)
     start = re.search(r"^% start:([ 0-9]*)\s*$", text, re.M)
     goal = re.search(r'^% label "goal":([ 0-9]*)\s*$', text, re.M)
-    return View(rows, [int(i) - 1 for i in start[1].split()] if start else [],
-                {int(i) - 1 for i in goal[1].split()} if goal else set())
+    return View(
+        rows,
+        [int(i) - 1 for i in start[1].split()] if start else [],
+        {int(i) - 1 for i in goal[1].split()} if goal else set(),
+    )
 
 
 def view_graphml(files: dict[str, str]) -> View:
@@ -256,23 +346,36 @@ def view_graphml(files: dict[str, str]) -> View:
         place = {name: int(name) for name in names}
     else:
         place = {name: i for i, name in enumerate(names)}
-    rows = {place[a]: {place[b]: float(data["probability"]) for _, b, data in
-                       graph.out_edges(a, data=True)} for a in graph}
+    rows = {
+        place[a]: {
+            place[b]: float(data["probability"]) for _, b, data in graph.out_edges(a, data=True)
+        }
+        for a in graph
+    }
     start = [place[a] for a in graph if graph.nodes[a].get("start") is True]
-    return View(rows, start, {place[a] for a in graph
-                              if "goal" in str(graph.nodes[a].get("labels", "")).split("|")})
+    return View(
+        rows,
+        start,
+        {place[a] for a in graph if "goal" in str(graph.nodes[a].get("labels", "")).split("|")},
+    )
 
 
 def view_json(files: dict[str, str]) -> View:
     data = json.loads(files["x.json"])
     rows = {i: {j: number(p) for j, p in row} for i, row in enumerate(data["rows"])}
     earned = [number(r) for r in data.get("rewards", {}).get("fuel", [])]
-    return View(rows, data.get("start", []), set(data["labels"]["goal"]),
-                lambda i, j: earned[i])
+    return View(rows, data.get("start", []), set(data["labels"]["goal"]), lambda i, j: earned[i])
 
 
-VIEWS = {"drn": view_drn, "gzip": view_drn, "prism": view_prism, "storm": view_prism,
-         "matrix-market": view_mtx, "graphml": view_graphml, "json": view_json}
+VIEWS = {
+    "drn": view_drn,
+    "gzip": view_drn,
+    "prism": view_prism,
+    "storm": view_prism,
+    "matrix-market": view_mtx,
+    "graphml": view_graphml,
+    "json": view_json,
+}
 
 
 def expected(view: View, rewards: bool) -> dict[int, tuple[float, float]]:
@@ -297,8 +400,10 @@ def expected(view: View, rewards: bool) -> dict[int, tuple[float, float]]:
     if can:
         chance[can] = np.linalg.solve(inner, matrix[np.ix_(can, sorted(view.target))].sum(axis=1))
         earn = view.earned if rewards else (lambda i, j: 1.0)
-        step = [sum(matrix[i, j] * earn(i, j) for j in range(size) if matrix[i, j] > 0)
-                for i in range(size)]
+        step = [
+            sum(matrix[i, j] * earn(i, j) for j in range(size) if matrix[i, j] > 0)
+            for i in range(size)
+        ]
         right = np.array([step[i] for i in can])
         mean[can] = np.linalg.solve(inner, right)
     return {i: (float(chance[i]), float(mean[i]) if i in sure else np.inf) for i in view.start}
@@ -408,8 +513,9 @@ def _landscape(text: str, answer: dict[str, Any]) -> str:
 
     data = json.loads(text)
     shape = Landscape.from_arrays(data["objectives"], data["target"], data.get("milestones"))
-    other = runtime(shape, Algorithm.lrsao(Parameters.paper(shape.n)), method="joint",
-                    outside_h=True).to_dict()
+    other = runtime(
+        shape, Algorithm.lrsao(Parameters.paper(shape.n)), method="joint", outside_h=True
+    ).to_dict()
     same = json.loads(json.dumps(other))["total"] == answer["total"]
     return "answered" if same else f"joint gives {other['total']}, not {answer['total']}"
 
@@ -429,8 +535,12 @@ def campaign(first: int, count: int) -> dict[str, Any]:
             if not known:
                 failures.append([seed, format, how, verdict])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {"table": {f"{a} {b}": table[a, b] for a, b in sorted(table)}, "failures": failures,
-            "peak": peak, "longest": round(longest, 1)}
+    return {
+        "table": {f"{a} {b}": table[a, b] for a, b in sorted(table)},
+        "failures": failures,
+        "peak": peak,
+        "longest": round(longest, 1),
+    }
 
 
 if __name__ == "__main__":

@@ -29,9 +29,7 @@ def valid_pairs(largest_n: int, smallest_n: int = 9) -> list[tuple[int, int]]:
 
 @cache
 def jump_law(n: int, ell: int, alpha: Text = None, gamma: Text = None, r: Text = None) -> StepLaw:
-    return StepLaw.of(
-        Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n, alpha, gamma, r))
-    )
+    return StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n, alpha, gamma, r)))
 
 
 @cache
@@ -46,7 +44,8 @@ def jump_chain(
     n: int, ell: int, alpha: Text = None, gamma: Text = None, r: Text = None, *, merge: bool = True
 ) -> JointChain:
     return enumerate_joint(
-        jump_law(n, ell, alpha, gamma, r), automata=jump_automata(n, ell, alpha, gamma, r),
+        jump_law(n, ell, alpha, gamma, r),
+        automata=jump_automata(n, ell, alpha, gamma, r),
         merge=merge,
     )
 
@@ -54,6 +53,8 @@ def jump_chain(
 @cache
 def paper_runtime(n: int, ell: int, field: str = "exact") -> RuntimeResult:
     return runtime(
-        Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), method="joint",
+        Landscape.jump(n, ell),
+        Algorithm.lrsao(Parameters.paper(n)),
+        method="joint",
         field="float" if field == "float" else "exact",
     )

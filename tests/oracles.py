@@ -104,7 +104,8 @@ class Oracle:
             values = [self.values[x] for x in row]
             top = max(values)
             self._best[row] = (
-                tuple(a for a, v in enumerate(values) if v == top), row[values.index(top)]
+                tuple(a for a, v in enumerate(values) if v == top),
+                row[values.index(top)],
             )
         return self._best[row]
 
@@ -199,8 +200,12 @@ class Rule(NamedTuple):
     def lrsao(cls, alpha: Fraction, gamma: Fraction, r: Fraction) -> Rule:
         """Return the paper's algorithm."""
         zero = Fraction(0)
-        return cls(1 - alpha, alpha, alpha * gamma,
-                   ((zero, zero, zero), (-r, zero, zero), (zero, Fraction(1), zero)))
+        return cls(
+            1 - alpha,
+            alpha,
+            alpha * gamma,
+            ((zero, zero, zero), (-r, zero, zero), (zero, Fraction(1), zero)),
+        )
 
 
 class RuleOracle(Oracle):
@@ -231,8 +236,11 @@ class RuleOracle(Oracle):
                 c0, c1, c2 = rule.forms[0 if gain < 0 else 1 if gain == 0 else 2]
                 reward = c0 + c1 * gain + c2 * (self.target[after] - self.target[position])
                 maximum = self.values[self.greedy(table[self.state_of[after]])[1]]
-                new = self.intern(rule.keep * self.values[table[s][a]] + rule.learn * reward
-                                  + rule.bootstrap * maximum)
+                new = self.intern(
+                    rule.keep * self.values[table[s][a]]
+                    + rule.learn * reward
+                    + rule.bootstrap * maximum
+                )
                 row = (*table[s][:a], new, *table[s][a + 1 :])
                 weight = self.denominator // (n * len(actions)) * bits
                 yield Choice(weight, a, direction, after, (*table[:s], row, *table[s + 1 :]))

@@ -24,5 +24,7 @@ def campaign(instances: Iterable[Any], *, share: int = 10, seed: int = 1) -> lis
     every = list(instances)
     chosen = set(random.Random(seed).sample(range(len(every)), max(len(every) // share, 1)))
     both = [pytest.mark.exhaustive, pytest.mark.slow]
-    return [pytest.param(*(x if isinstance(x, tuple) else (x,)), marks=both[: 1 + (k in chosen)])
-            for k, x in enumerate(every)]
+    return [
+        pytest.param(*(x if isinstance(x, tuple) else (x,)), marks=both[: 1 + (k in chosen)])
+        for k, x in enumerate(every)
+    ]

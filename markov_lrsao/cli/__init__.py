@@ -40,8 +40,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         # fish would take the second line of a description for another word.
         os.environ["COLUMNS"] = "10000"
     try:
-        code = app(args=list(arguments) if arguments is not None else None,
-                   prog_name="markov-lrsao", standalone_mode=False)
+        code = app(
+            args=list(arguments) if arguments is not None else None,
+            prog_name="markov-lrsao",
+            standalone_mode=False,
+        )
         sys.stdout.flush()
         return int(code or 0)
     except TyperException as error:

@@ -37,8 +37,25 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "color": False},
 )
-for module in (exact, states, distribution, sites, formula, curve, map_command, export, solve,
-               simulate, sweep, cross_validate, relax, verify, replay, figures, report):
+for module in (
+    exact,
+    states,
+    distribution,
+    sites,
+    formula,
+    curve,
+    map_command,
+    export,
+    solve,
+    simulate,
+    sweep,
+    cross_validate,
+    relax,
+    verify,
+    replay,
+    figures,
+    report,
+):
     module.register(app)
 for command in app.registered_commands:
     # Summaries are wrapped, not cut; examples are neither, so that they can be pasted.

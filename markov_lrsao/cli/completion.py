@@ -18,6 +18,7 @@ def choices(*names: str) -> Callable[[str], list[str]]:
     >>> choices("powers", "inversion")("p")
     ['powers']
     """
+
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
 

@@ -18,28 +18,34 @@ __all__ = ["register"]
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(
-        "cross-validate", epilog="Example: markov-lrsao cross-validate --n-max 12"
-    )(cross_validate)
+    app.command("cross-validate", epilog="Example: markov-lrsao cross-validate --n-max 12")(
+        cross_validate
+    )
 
 
 def cross_validate(
     n_max: Annotated[int, typer.Option("--n-max", help="Largest n of the grid.")] = 12,
     n_min: Annotated[int, typer.Option("--n-min", help="Smallest n of the grid.")] = 9,
-    ell: Annotated[int | None, typer.Option(
-        "--ell", "-l", help="Only this l.", show_default="all")] = None,
+    ell: Annotated[
+        int | None, typer.Option("--ell", "-l", help="Only this l.", show_default="all")
+    ] = None,
     runs: Annotated[int, typer.Option("--runs", help="Runs per (n, l).")] = 100_000,
     seed: Annotated[int, typer.Option("--seed", help="An integer >= 0.")] = 1,
-    level: Annotated[float, typer.Option(
-        "--level", help="Probability that any test fails although all is right.")] = 0.001,
+    level: Annotated[
+        float,
+        typer.Option("--level", help="Probability that any test fails although all is right."),
+    ] = 0.001,
     alpha: Annotated[str | None, typer.Option("--alpha", help="Learning rate.")] = None,
     gamma: Annotated[str | None, typer.Option("--gamma", help="Discount.")] = None,
     r: Annotated[str | None, typer.Option("--r", help="Plateau penalty.")] = None,
-    means_only: Annotated[bool, typer.Option(
-        "--moments-only", "--means-only", help="Do not compare whole distributions.")] = False,
+    means_only: Annotated[
+        bool,
+        typer.Option("--moments-only", "--means-only", help="Do not compare whole distributions."),
+    ] = False,
     kernel: Annotated[KernelName, typer.Option(help="event or step.")] = KernelName.event,
-    arithmetic: Annotated[ArithmeticName, typer.Option(help="exact or float64.")] =
-        ArithmeticName.exact,
+    arithmetic: Annotated[
+        ArithmeticName, typer.Option(help="exact or float64.")
+    ] = ArithmeticName.exact,
     as_json: JsonOption = False,
 ) -> None:
     """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the cell.
@@ -54,14 +60,23 @@ def cross_validate(
     from simulate.plan import build_algorithm
 
     if n_min > n_max:
-        raise ParameterError(f"--n-min {n_min} is larger than --n-max {n_max}: the range is "
-                             f"empty; the smallest instance is n = 9")
+        raise ParameterError(
+            f"--n-min {n_min} is larger than --n-max {n_max}: the range is "
+            f"empty; the smallest instance is n = 9"
+        )
     given = alpha is not None or gamma is not None or r is not None
     cells = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
     agreement = compare(
-        cells, runs=runs, seed=seed, level=level, distributions=not means_only,
+        cells,
+        runs=runs,
+        seed=seed,
+        level=level,
+        distributions=not means_only,
         algorithm=(lambda n: build_algorithm("lrsao", n, alpha, gamma, r)) if given else None,
-        kernel=kernel.value, arithmetic=arithmetic.value, progress=terminal_progress)
+        kernel=kernel.value,
+        arithmetic=arithmetic.value,
+        progress=terminal_progress,
+    )
     if as_json:
         print(json_text(agreement.to_dict()))
     else:
@@ -78,18 +93,45 @@ def _text(agreement: Agreement) -> str:
     rows = []
     for cell in agreement.cells:
         for test in cell.comparisons:
-            rows.append([
-                str(cell.n), str(cell.ell), cell.point, f"{cell.runs:,}", test.quantity, test.test,
-                "" if test.exact is None else f"{test.exact:,.4f}",
-                "" if test.simulated is None else f"{test.simulated:,.4f}",
-                f"{test.statistic:.2f}", f"{test.p_value:.2g}",
-                "agrees" if test.p_value >= agreement.threshold else "FAILS"])
-    header = ["n", "l", "point", "runs", "quantity", "test", "exact", "simulated", "statistic", "p",
-              "verdict"]
+            rows.append(
+                [
+                    str(cell.n),
+                    str(cell.ell),
+                    cell.point,
+                    f"{cell.runs:,}",
+                    test.quantity,
+                    test.test,
+                    "" if test.exact is None else f"{test.exact:,.4f}",
+                    "" if test.simulated is None else f"{test.simulated:,.4f}",
+                    f"{test.statistic:.2f}",
+                    f"{test.p_value:.2g}",
+                    "agrees" if test.p_value >= agreement.threshold else "FAILS",
+                ]
+            )
+    header = [
+        "n",
+        "l",
+        "point",
+        "runs",
+        "quantity",
+        "test",
+        "exact",
+        "simulated",
+        "statistic",
+        "p",
+        "verdict",
+    ]
     body = table(header, rows, right=[0, 1, 3, 6, 7, 8, 9])
     verdict = (
-        "all agree" if agreement.agrees else "DISAGREE: " + "; ".join(
+        "all agree"
+        if agreement.agrees
+        else "DISAGREE: "
+        + "; ".join(
             f"n = {cell.n}, l = {cell.ell}, {cell.point}, {test.quantity} (p = {test.p_value:.2g})"
-            for cell, test in agreement.failures))
-    return (f"{body}\n\n{agreement.tests} tests, family-wise error level {agreement.level:g}: each "
-            f"at {agreement.threshold:.2g}, |z| up to {agreement.largest_z:.2f}\n{verdict}")
+            for cell, test in agreement.failures
+        )
+    )
+    return (
+        f"{body}\n\n{agreement.tests} tests, family-wise error level {agreement.level:g}: each "
+        f"at {agreement.threshold:.2g}, |z| up to {agreement.largest_z:.2f}\n{verdict}"
+    )

@@ -44,15 +44,22 @@ def distribution(
     n: NOption = None,
     ell: EllOption = None,
     quantiles: Annotated[
-        str, typer.Option("--quantiles", help="Comma-separated levels in (0,1).")] =
-        "0.05,0.25,0.5,0.75,0.95,0.99",
+        str, typer.Option("--quantiles", help="Comma-separated levels in (0,1).")
+    ] = "0.05,0.25,0.5,0.75,0.95,0.99",
     at: Annotated[
-        str | None, typer.Option("--at", help="Comma-separated times t for P(T <= t).")] = None,
+        str | None, typer.Option("--at", help="Comma-separated times t for P(T <= t).")
+    ] = None,
     phase: Annotated[
-        int | None, typer.Option("--phase", help="One phase (1, 2, ..) instead of T.")] = None,
+        int | None, typer.Option("--phase", help="One phase (1, 2, ..) instead of T.")
+    ] = None,
     method: Annotated[
-        str, typer.Option("--method", help="auto, powers (small n), inversion (any n).",
-                          autocompletion=choices("auto", "powers", "inversion"))] = "auto",
+        str,
+        typer.Option(
+            "--method",
+            help="auto, powers (small n), inversion (any n).",
+            autocompletion=choices("auto", "powers", "inversion"),
+        ),
+    ] = "auto",
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the distribution function (png, svg, pdf).")
     ] = None,
@@ -78,8 +85,14 @@ def distribution(
     if plot is not None:
         _check_plot(plot)
     chosen = instance(n, ell, alpha, gamma, r, landscape)
-    law = law_of(chosen.landscape, chosen.algorithm, phase=phase, method=method,  # type: ignore[arg-type]
-                 outside_h=outside_h, progress=terminal_progress)
+    law = law_of(
+        chosen.landscape,
+        chosen.algorithm,
+        phase=phase,
+        method=method,  # type: ignore[arg-type]
+        outside_h=outside_h,
+        progress=terminal_progress,
+    )
     found = [law.quantile_range(level) for level in levels]
     name = "T" if phase is None else f"T{phase}"
     if plot is not None:
@@ -119,8 +132,9 @@ def _tails(law: Distribution) -> list[tuple[float, float, float]]:
         from markov_lrsao.rationals import to_float
 
         low, high = (to_float(x) for x in ends if x is not None)
-    return [(c, 1 - law.bounds(int(c * high))[1], 1 - law.bounds(int(c * low))[0])
-            for c in _FACTORS]
+    return [
+        (c, 1 - law.bounds(int(c * high))[1], 1 - law.bounds(int(c * low))[0]) for c in _FACTORS
+    ]
 
 
 def _as_dict(
@@ -130,18 +144,30 @@ def _as_dict(
 
     known = law.expectation.value is not None and isfinite(law.mean)
     return {
-        "quantity": name, "method": law.method, "error_bound": law.error,
+        "quantity": name,
+        "method": law.method,
+        "error_bound": law.error,
         "mean": law.mean if known else None,
         "standard_deviation": law.deviation if known else None,
-        "expectation": law.expectation.to_dict(), "variance": law.variance.to_dict(),
+        "expectation": law.expectation.to_dict(),
+        "variance": law.variance.to_dict(),
         "never": law.never.to_dict(),
         "mean_if_finite": law.finite_mean if isfinite(law.finite_mean) else None,
         "quantiles": [q.to_dict() for q in found],
-        "tails": [] if not isfinite(law.finite_mean) else [
+        "tails": []
+        if not isfinite(law.finite_mean)
+        else [
             {"factor": c, "probability": (low + high) / 2, "lower": low, "upper": high}
-            for c, low, high in _tails(law)],
-        "cdf": [{"t": t, "probability": float(law.cdf(t)),
-                 **dict(zip(("lower", "upper"), law.bounds(t), strict=True))} for t in times],
+            for c, low, high in _tails(law)
+        ],
+        "cdf": [
+            {
+                "t": t,
+                "probability": float(law.cdf(t)),
+                **dict(zip(("lower", "upper"), law.bounds(t), strict=True)),
+            }
+            for t in times
+        ],
     }
 
 
@@ -163,21 +189,34 @@ def _text(
         ends = law.never.ends
         share = f"in [{ends[0]}, {ends[1]}]" if ends else f"{law.never.rational}"
         about = "" if law.never.exact else "about "
-        head.append(f"P({name} = inf) is {share}" + (
-            f"; m = {about}E[{name} | {name} < inf] = {law.finite_mean:.6g}"
-            if isfinite(law.finite_mean) else ""))
+        head.append(
+            f"P({name} = inf) is {share}"
+            + (
+                f"; m = {about}E[{name} | {name} < inf] = {law.finite_mean:.6g}"
+                if isfinite(law.finite_mean)
+                else ""
+            )
+        )
     blocks = [
         "\n".join(head),
         table(["level", "quantile"], [[f"{q.level:g}", str(q)] for q in found], right=[1]),
     ]
     if isfinite(law.finite_mean):
-        blocks.append(table(["c", f"P({name} > c {mean})"],
-                            [[f"{c:g}", _between(low, high)] for c, low, high in _tails(law)],
-                            right=[0]))
+        blocks.append(
+            table(
+                ["c", f"P({name} > c {mean})"],
+                [[f"{c:g}", _between(low, high)] for c, low, high in _tails(law)],
+                right=[0],
+            )
+        )
     if times:
-        blocks.append(table(["t", f"P({name} <= t)"],
-                            [[f"{t:,}", _between(*law.bounds(t), digits=12)] for t in times],
-                            right=[0]))
+        blocks.append(
+            table(
+                ["t", f"P({name} <= t)"],
+                [[f"{t:,}", _between(*law.bounds(t), digits=12)] for t in times],
+                right=[0],
+            )
+        )
     return "\n\n".join(blocks)
 
 
@@ -191,8 +230,10 @@ def _moment(quantity: Quantity) -> str:
         return f"{float(quantity.decimal):.{_DIGITS}g}"
     if quantity.upper is None:
         return "unknown"
-    return (f"in [{decimal_text(quantity.lower, 8, towards=-1)}, "
-            f"{decimal_text(quantity.upper, 8, towards=1)}]")
+    return (
+        f"in [{decimal_text(quantity.lower, 8, towards=-1)}, "
+        f"{decimal_text(quantity.upper, 8, towards=1)}]"
+    )
 
 
 def _between(low: float, high: float, digits: int = _DIGITS) -> str:

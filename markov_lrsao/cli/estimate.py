@@ -40,14 +40,17 @@ class Estimated:
             return []
         phases = self.samples.phase_times
         count = phases.shape[1]
-        return [("total", mean_estimate(self.samples.times)),
-                *((f"phase{k + 1}", mean_estimate(phases[:, k])) for k in range(count)
-                  if count > 1)]
+        return [
+            ("total", mean_estimate(self.samples.times)),
+            *((f"phase{k + 1}", mean_estimate(phases[:, k])) for k in range(count) if count > 1),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form: estimates with standard error and 95% interval."""
         result = self.samples.describe() | {
-            "kind": "simulation", "exact": False, "reason": self.reason,
+            "kind": "simulation",
+            "exact": False,
+            "reason": self.reason,
             "censored": self.censored,
         }
         for name, found in self._named():
@@ -61,16 +64,25 @@ class Estimated:
 
         described = self.samples.describe()
         size = f"n = {described['n']}, l = {described['ell']}"
-        head = (f"{described['algorithm']} on {described['landscape']}, {size}\n"
-                f"SIMULATED, not exact: {self.samples.runs:,} runs, seed {self.samples.seed}\n"
-                f"because {self.reason}")
+        head = (
+            f"{described['algorithm']} on {described['landscape']}, {size}\n"
+            f"SIMULATED, not exact: {self.samples.runs:,} runs, seed {self.samples.seed}\n"
+            f"because {self.reason}"
+        )
         names = {"total": "E[T]"} | {f"phase{k}": f"E[T{k}]" for k in range(1, 10)}
-        rows = [[names[name], f"{e.value:.6g}", f"{e.error:.2g}", f"[{e.low:.6g}, {e.high:.6g}]"]
-                for name, e in self._named()]
+        rows = [
+            [names[name], f"{e.value:.6g}", f"{e.error:.2g}", f"[{e.low:.6g}, {e.high:.6g}]"]
+            for name, e in self._named()
+        ]
         body = table(["quantity", "mean", "standard error", "95% interval"], rows)
-        foot = "" if not self.censored else (
-            f"\n\n{self.censored:,} runs did not end within {_LIMIT:,} steps and are left out: "
-            f"the means are of the others, and E[T] may be infinite")
+        foot = (
+            ""
+            if not self.censored
+            else (
+                f"\n\n{self.censored:,} runs did not end within {_LIMIT:,} steps and are left out: "
+                f"the means are of the others, and E[T] may be infinite"
+            )
+        )
         return f"{head}\n\n{body}{foot}"
 
 
@@ -80,5 +92,4 @@ def estimate(chosen: Instance, runs: int, reason: str, progress: Progress) -> Es
     from simulate.runner import simulate
 
     law = StepLaw.of(chosen.landscape, chosen.algorithm)
-    return Estimated(
-        simulate(law, runs=runs, seed=_SEED, limit=_LIMIT, progress=progress), reason)
+    return Estimated(simulate(law, runs=runs, seed=_SEED, limit=_LIMIT, progress=progress), reason)

@@ -48,19 +48,27 @@ def exact(
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
-    method: Annotated[Method, typer.Option(help="How to compute; see docs/architecture.md.")] =
-        Method.auto,
+    method: Annotated[
+        Method, typer.Option(help="How to compute; see docs/architecture.md.")
+    ] = Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
     moments: Annotated[
-        int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")] = 2,
+        int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
+    ] = 2,
     unmerged: Annotated[
-        bool, typer.Option("--unmerged", help="Keep equivalent patterns apart (joint).")] = False,
+        bool, typer.Option("--unmerged", help="Keep equivalent patterns apart (joint).")
+    ] = False,
     max_states: Annotated[
-        int | None, typer.Option("--max-states", help="Refuse joint chains larger than this.")] =
-        None,
+        int | None, typer.Option("--max-states", help="Refuse joint chains larger than this.")
+    ] = None,
     tolerance: Annotated[
-        str | None, typer.Option("--tolerance", help="Relative width at which an enclosure is "
-                                 "narrow enough.", show_default="1/2000")] = None,
+        str | None,
+        typer.Option(
+            "--tolerance",
+            help="Relative width at which an enclosure is narrow enough.",
+            show_default="1/2000",
+        ),
+    ] = None,
     runs: Annotated[
         int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
     ] = 10_000,
@@ -84,9 +92,15 @@ def exact(
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     try:
         result = runtime(
-            chosen.landscape, chosen.algorithm, method=method.value,
-            field="float" if floats else "exact", moments=moments, merge=not unmerged,
-            outside_h=outside_h, max_states=max_states, tolerance=tolerance,
+            chosen.landscape,
+            chosen.algorithm,
+            method=method.value,
+            field="float" if floats else "exact",
+            moments=moments,
+            merge=not unmerged,
+            outside_h=outside_h,
+            max_states=max_states,
+            tolerance=tolerance,
             progress=terminal_progress,
         )
     except UndecidedComparisonError as error:
@@ -109,10 +123,17 @@ def _text(result: RuntimeResult) -> str:
     from markov_lrsao.rationals import rational_text, shorten
 
     parameters = result.parameters
-    values = "" if parameters is None else ", ".join(
-        f"{name} = {shorten(rational_text(value), 30)}"
-        for name, value in (("alpha", parameters.alpha), ("gamma", parameters.gamma),
-                            ("r", parameters.r))
+    values = (
+        ""
+        if parameters is None
+        else ", ".join(
+            f"{name} = {shorten(rational_text(value), 30)}"
+            for name, value in (
+                ("alpha", parameters.alpha),
+                ("gamma", parameters.gamma),
+                ("r", parameters.r),
+            )
+        )
     )
     size = f"n = {result.n}" + (f", l = {result.ell}" if result.ell else "")
     head = f"{result.algorithm} on {result.landscape}, {size}"
@@ -123,8 +144,10 @@ def _text(result: RuntimeResult) -> str:
     if len(result.phases) > 1:
         higher = result.phase_higher or ((),) * len(result.phases)
         named += [
-            (f"T{k}", *of_phase) for k, of_phase in enumerate(
-                zip(result.phases, result.phase_variances, higher, strict=True), start=1)
+            (f"T{k}", *of_phase)
+            for k, of_phase in enumerate(
+                zip(result.phases, result.phase_variances, higher, strict=True), start=1
+            )
         ]
     rows = [[f"E[{name}]", *_cells(mean)] for name, mean, _, _ in named]
     rows += [[f"Var[{name}]", *_cells(variance)] for name, _, variance, _ in named]
@@ -145,8 +168,10 @@ def _cells(quantity: Quantity) -> list[str]:
         return [middle, f"[{ends[0]}, {ends[1]}]"]
     if quantity.rational is not None:
         return [quantity.decimal, shorten(quantity.rational)]
-    return [quantity.decimal,
-            "(float)" if quantity.error is None else f"(float, within {quantity.error:.1e})"]
+    return [
+        quantity.decimal,
+        "(float)" if quantity.error is None else f"(float, within {quantity.error:.1e})",
+    ]
 
 
 def _foot(result: RuntimeResult) -> str:
@@ -156,23 +181,32 @@ def _foot(result: RuntimeResult) -> str:
         from markov_lrsao.rationals import to_float
 
         width = result.total.width
-        relative = "" if not width or not result.total.lower else (
-            f" of relative width {to_float(width / result.total.lower):.1e}")
+        relative = (
+            ""
+            if not width or not result.total.lower
+            else (f" of relative width {to_float(width / result.total.lower):.1e}")
+        )
         kind = "infinite" if result.total.infinite else f"an enclosure{relative}"
         met = to_float(result.undecided.upper)
-        lines.append(f"E[T] is {kind}; a run meets an undecided comparison with probability "
-                     f"at most {met:.3g}")
+        lines.append(
+            f"E[T] is {kind}; a run meets an undecided comparison with probability "
+            f"at most {met:.3g}"
+        )
     if result.trap is not None:
         probability = result.trap.probability
         ends = probability.ends
         text = f"in [{ends[0]}, {ends[1]}]" if ends else f"{float(probability):.6g}"
-        lines.append(f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
-                     f"  {result.trap.state}")
+        lines.append(
+            f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
+            f"  {result.trap.state}"
+        )
     bound = float(result.coupon_collector)
     if result.total.value is not None and not result.total.infinite:
-        lines.append(f"E[T] is {float(result.total) / bound:.4g} times the coupon collector's "
-                     f"{bound:.6g}")
+        lines.append(
+            f"E[T] is {float(result.total) / bound:.4g} times the coupon collector's {bound:.6g}"
+        )
     merged = ", equivalent patterns merged" if result.merged and result.method == "joint" else ""
-    lines.append(f"method: {result.method}{merged}; {result.states:,} states; "
-                 f"{result.seconds:.3f} s")
+    lines.append(
+        f"method: {result.method}{merged}; {result.states:,} states; {result.seconds:.3f} s"
+    )
     return "\n".join(lines)

@@ -21,12 +21,16 @@ def register(app: typer.Typer) -> None:
 
 
 def figures(
-    out: Annotated[Path, typer.Option("--out", help="Folder of the files; made if missing.")] =
-        Path("figures"),
-    quick: Annotated[bool, typer.Option(
-        "--quick", help="Fewer points and runs: all figures within two minutes.")] = False,
-    only: Annotated[list[str] | None, typer.Option(
-        "--only", help="A figure's name; repeat it for several.", show_default="all")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of the files; made if missing.")
+    ] = Path("figures"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer points and runs: all figures within two minutes.")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="A figure's name; repeat it for several.", show_default="all"),
+    ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print the names and stop.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,9 +53,18 @@ def figures(
     settings = Settings.quick() if quick else Settings.full()
     paths = build([f.name for f in selected], out, settings, terminal_progress)
     if as_json:
-        print(json_text({"folder": str(out), "settings": settings.to_dict(),
-                          "figures": [{"name": f.name, "title": f.title, "data": str(path)}
-                                      for f, path in zip(selected, paths, strict=True)]}))
+        print(
+            json_text(
+                {
+                    "folder": str(out),
+                    "settings": settings.to_dict(),
+                    "figures": [
+                        {"name": f.name, "title": f.title, "data": str(path)}
+                        for f, path in zip(selected, paths, strict=True)
+                    ],
+                }
+            )
+        )
     else:
         print(table(["figure", "title"], [[f.name, f.title] for f in selected]))
         print(f"\n{len(paths)} figures in {out}, each as png, svg, json and csv")

@@ -41,8 +41,9 @@ def formula(
     from markov_lrsao.formulas import formulas
 
     lines = formulas(which.value)
-    texts = [(f.name, to_latex(f.expression) if latex else str(f.expression), f.range)
-             for f in lines]
+    texts = [
+        (f.name, to_latex(f.expression) if latex else str(f.expression), f.range) for f in lines
+    ]
     if as_json:
         print(json_text([{"name": a, "expression": b, "range": c} for a, b, c in texts]))
         return

@@ -26,36 +26,66 @@ def register(app: typer.Typer) -> None:
     app.command(
         "map",
         epilog="Example: markov-lrsao map --n 9 --ell 2 --alpha 0.5:0.99:5 "
-               "--r-relative 0.1:0.9:3 --out map.png",
+        "--r-relative 0.1:0.9:3 --out map.png",
     )(map_)
 
 
 def map_(
     n: NOption = None,
     ell: EllOption = None,
-    alpha: Annotated[str, typer.Option(
-        "--alpha", help="Learning rates low:high:count, ends included.")] = "0.01:0.99:99",
-    r_relative: Annotated[str | None, typer.Option(
-        "--r-relative", help="Penalties by their place in (H): 0 and 1 are its ends.",
-        show_default="0.005:0.995:100")] = None,
-    r: Annotated[str | None, typer.Option(
-        "--r", help="Penalties themselves, low:high:count.")] = None,
+    alpha: Annotated[
+        str, typer.Option("--alpha", help="Learning rates low:high:count, ends included.")
+    ] = "0.01:0.99:99",
+    r_relative: Annotated[
+        str | None,
+        typer.Option(
+            "--r-relative",
+            help="Penalties by their place in (H): 0 and 1 are its ends.",
+            show_default="0.005:0.995:100",
+        ),
+    ] = None,
+    r: Annotated[
+        str | None, typer.Option("--r", help="Penalties themselves, low:high:count.")
+    ] = None,
     gamma: GammaOption = None,
-    quantity: Annotated[str, typer.Option(
-        "--quantity", help="total, phase1, phase2, phase3 or stddev.",
-        autocompletion=choices("total", "phase1", "phase2", "phase3", "stddev"))] = "total",
-    out: Annotated[list[Path] | None, typer.Option(
-        "--out", help="Picture (.png, .svg) or table (.csv, .json); may be repeated.")] = None,
-    state: Annotated[Path | None, typer.Option(
-        "--state", help="File of solved points; an existing one is continued.",
-        show_default="--out with the ending .sqlite")] = None,
-    workers: Annotated[int | None, typer.Option(
-        "--workers", help="Processes.", min=1, max=1024, show_default="one per core")] = None,
-    tolerance: Annotated[str | None, typer.Option(
-        "--tolerance", help="Relative width at which an enclosure is narrow enough.",
-        show_default="1/2000")] = None,
-    max_states: Annotated[int, typer.Option(
-        "--max-states", help="States per point; more make enclosures narrower.", min=1)] = 3000,
+    quantity: Annotated[
+        str,
+        typer.Option(
+            "--quantity",
+            help="total, phase1, phase2, phase3 or stddev.",
+            autocompletion=choices("total", "phase1", "phase2", "phase3", "stddev"),
+        ),
+    ] = "total",
+    out: Annotated[
+        list[Path] | None,
+        typer.Option("--out", help="Picture (.png, .svg) or table (.csv, .json); may be repeated."),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            help="File of solved points; an existing one is continued.",
+            show_default="--out with the ending .sqlite",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", help="Processes.", min=1, max=1024, show_default="one per core"),
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            "--tolerance",
+            help="Relative width at which an enclosure is narrow enough.",
+            show_default="1/2000",
+        ),
+    ] = None,
+    max_states: Annotated[
+        int,
+        typer.Option(
+            "--max-states", help="States per point; more make enclosures narrower.", min=1
+        ),
+    ] = 3000,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -72,8 +102,7 @@ def map_(
     if n is None or ell is None:
         raise ParameterError("--n and --ell are missing: give both, e.g. --n 30 --ell 5")
     if quantity not in QUANTITIES:
-        raise ParameterError(
-            f"--quantity {quantity!r} is unknown: choose {', '.join(QUANTITIES)}")
+        raise ParameterError(f"--quantity {quantity!r} is unknown: choose {', '.join(QUANTITIES)}")
     files = out or []
     for path in files:
         if path.suffix.lower() not in _ENDINGS:
@@ -82,16 +111,27 @@ def map_(
             raise ParameterError(f"--out {path}: the folder does not exist; make it first")
     if r is None and r_relative is None:
         r_relative = "0.005:0.995:100"
-    plan = MapPlan.of(n, ell, alpha, r_relative=r_relative, r=r, gamma=gamma, outside_h=outside_h,
-                      tolerance=tolerance, max_states=max_states)
+    plan = MapPlan.of(
+        n,
+        ell,
+        alpha,
+        r_relative=r_relative,
+        r=r,
+        gamma=gamma,
+        outside_h=outside_h,
+        tolerance=tolerance,
+        max_states=max_states,
+    )
     if state is None and files:
         state = files[0].with_suffix(".sqlite")
     found = regime_map(plan, state=state, workers=workers, progress=terminal_progress)
-    words = [f"markov-lrsao map --n {n} --ell {ell} --alpha {alpha}",
-             f"--r {r}" if r is not None else f"--r-relative {r_relative}",
-             *([f"--gamma {gamma}"] if gamma is not None else []),
-             *([f"--quantity {quantity}"] if quantity != "total" else []),
-             *(["--outside-h"] if outside_h else [])]
+    words = [
+        f"markov-lrsao map --n {n} --ell {ell} --alpha {alpha}",
+        f"--r {r}" if r is not None else f"--r-relative {r_relative}",
+        *([f"--gamma {gamma}"] if gamma is not None else []),
+        *([f"--quantity {quantity}"] if quantity != "total" else []),
+        *(["--outside-h"] if outside_h else []),
+    ]
     for path in files:
         _write(path, _content(path, found, quantity, " ".join(words)))
     if as_json:
@@ -135,17 +175,32 @@ def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
     rows = []
     for regime in found.regimes[:_MOST_LISTED]:
         points = [found.plan.points[i] for i in regime.points]
-        rows.append([
-            str(regime.number), f"{len(points):,}", f"{100 * len(points) / total:.1f}%", "exact",
-            f"{float(regime.values.quantity(quantity)):.10g}", "0",
-            _range([p.alpha for p in points])])
+        rows.append(
+            [
+                str(regime.number),
+                f"{len(points):,}",
+                f"{100 * len(points) / total:.1f}%",
+                "exact",
+                f"{float(regime.values.quantity(quantity)):.10g}",
+                "0",
+                _range([p.alpha for p in points]),
+            ]
+        )
     if len(found.regimes) > _MOST_LISTED:
         rest = found.regimes[_MOST_LISTED:]
         values = [float(g.values.quantity(quantity)) for g in rest]
         chosen = [found.plan.points[i] for g in rest for i in g.points]
-        rows.append([f"{len(rest)} more", f"{len(chosen):,}", f"{100 * len(chosen) / total:.1f}%",
-                     "exact", f"{min(values):.10g}..{max(values):.10g}", "0",
-                     _range([p.alpha for p in chosen])])
+        rows.append(
+            [
+                f"{len(rest)} more",
+                f"{len(chosen):,}",
+                f"{100 * len(chosen) / total:.1f}%",
+                "exact",
+                f"{min(values):.10g}..{max(values):.10g}",
+                "0",
+                _range([p.alpha for p in chosen]),
+            ]
+        )
     for kind in ("enclosure", "infinite", "open"):
         at = [i for i, v in enumerate(found.values) if v.kind == kind]
         if not at:
@@ -153,17 +208,31 @@ def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
         quantities = [found.values[i].quantity(quantity) for i in at]
         ends = [q.ends for q in quantities if q.ends is not None and kind == "enclosure"]
         values = [float(e) for pair in ends for e in pair]
-        rows.append([
-            "-", f"{len(at):,}", f"{100 * len(at) / total:.1f}%", kind,
-            f"{min(values):.10g}..{max(values):.10g}" if values else
-            "inf" if kind == "infinite" else "?",
-            f"{widest(quantities):.2g}" if values else "-",
-            _range([found.plan.points[i].alpha for i in at])])
-    show(table(["regime", "points", "share", "kind", name, "widest", "alpha"], rows,
-               right=[1, 2, 4, 5]))
+        rows.append(
+            [
+                "-",
+                f"{len(at):,}",
+                f"{100 * len(at) / total:.1f}%",
+                kind,
+                f"{min(values):.10g}..{max(values):.10g}"
+                if values
+                else "inf"
+                if kind == "infinite"
+                else "?",
+                f"{widest(quantities):.2g}" if values else "-",
+                _range([found.plan.points[i].alpha for i in at]),
+            ]
+        )
+    show(
+        table(
+            ["regime", "points", "share", "kind", name, "widest", "alpha"], rows, right=[1, 2, 4, 5]
+        )
+    )
     exact = found.count("exact")
-    print(f"\n{exact:,} of {total:,} points exact, in {len(found.regimes)} regimes; "
-          f"widest: relative width of the enclosures")
+    print(
+        f"\n{exact:,} of {total:,} points exact, in {len(found.regimes)} regimes; "
+        f"widest: relative width of the enclosures"
+    )
     for path in files:
         print(f"written: {path}")
 

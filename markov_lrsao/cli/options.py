@@ -18,11 +18,21 @@ if TYPE_CHECKING:
     from markov_lrsao.landscape import Landscape
 
 __all__ = [
-    "AlphaOption", "EllOption", "GammaOption", "Instance", "JsonOption", "LandscapeOption",
-    "MaxSizeOption", "NOption", "OutsideHOption", "ROption", "WorkersOption", "instance",
-    "integer", "numbers",
+    "AlphaOption",
+    "EllOption",
+    "GammaOption",
+    "Instance",
+    "JsonOption",
+    "LandscapeOption",
+    "MaxSizeOption",
+    "NOption",
+    "OutsideHOption",
+    "ROption",
+    "WorkersOption",
+    "instance",
+    "integer",
+    "numbers",
 ]
-
 
 
 def integer(text: str) -> int:
@@ -32,20 +42,29 @@ def integer(text: str) -> int:
     return int(text)
 
 
-NOption = Annotated[int | None, typer.Option(
-    "--n", help="Length of the bit strings.", parser=integer, metavar="<int>")]
-EllOption = Annotated[int | None, typer.Option(
-    "--ell", "-l", help="Gap parameter l of Jump.", parser=integer, metavar="<int>")]
+NOption = Annotated[
+    int | None,
+    typer.Option("--n", help="Length of the bit strings.", parser=integer, metavar="<int>"),
+]
+EllOption = Annotated[
+    int | None,
+    typer.Option("--ell", "-l", help="Gap parameter l of Jump.", parser=integer, metavar="<int>"),
+]
 AlphaOption = Annotated[
-    str | None, typer.Option("--alpha", help="Learning rate in (0,1), e.g. 0.8 or 4/5.",
-                             show_default="4/5")]
+    str | None,
+    typer.Option("--alpha", help="Learning rate in (0,1), e.g. 0.8 or 4/5.", show_default="4/5"),
+]
 GammaOption = Annotated[
-    str | None, typer.Option("--gamma", help="Discount in (0,1).", show_default="1/(n+1)")]
+    str | None, typer.Option("--gamma", help="Discount in (0,1).", show_default="1/(n+1)")
+]
 ROption = Annotated[
-    str | None, typer.Option("--r", help="Plateau penalty.",
-                             show_default="n(1/(alpha(1-gamma))-1)")]
+    str | None, typer.Option("--r", help="Plateau penalty.", show_default="n(1/(alpha(1-gamma))-1)")
+]
 OutsideHOption = Annotated[
-    bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")]
+    bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")
+]
+
+
 def size(text: str) -> int:
     """Read a number of bytes such as 500M."""
     from markov_lrsao.errors import ParameterError
@@ -57,15 +76,26 @@ def size(text: str) -> int:
         raise typer.BadParameter(str(error)) from None
 
 
-MaxSizeOption = Annotated[int | None, typer.Option(
-    "--max-size", help="Most bytes to read from a file, e.g. 2G.", parser=size, metavar="<size>",
-    show_default="256M")]
+MaxSizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-size",
+        help="Most bytes to read from a file, e.g. 2G.",
+        parser=size,
+        metavar="<size>",
+        show_default="256M",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-WorkersOption = Annotated[int, typer.Option(
-    "--workers", help="Processes.", show_default="all cores", min=0, max=1024)]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", help="Processes.", show_default="all cores", min=0, max=1024)
+]
 LandscapeOption = Annotated[
-    str, typer.Option("--landscape", help="jump, jump-open, onemax, or a JSON file.",
-                      autocompletion=landscapes)]
+    str,
+    typer.Option(
+        "--landscape", help="jump, jump-open, onemax, or a JSON file.", autocompletion=landscapes
+    ),
+]
 
 
 _LARGEST = 2**62
@@ -84,7 +114,8 @@ def numbers(text: str, name: str, kind: type[Number]) -> list[Number]:
     if not found or not all(abs(x) <= _LARGEST for x in found):  # NaN is not, either
         raise ParameterError(
             f"--{name} {text!r}: write comma-separated numbers, none beyond 2^62, e.g. "
-            f"{'0.5,0.9' if kind is float else '100,200'}")
+            f"{'0.5,0.9' if kind is float else '100,200'}"
+        )
     return found
 
 
@@ -97,7 +128,11 @@ class Instance:
 
 
 def instance(
-    n: int | None, ell: int | None, alpha: str | None, gamma: str | None, r: str | None,
+    n: int | None,
+    ell: int | None,
+    alpha: str | None,
+    gamma: str | None,
+    r: str | None,
     landscape: str = "jump",
 ) -> Instance:
     """Build landscape and algorithm, or raise ParameterError."""

@@ -32,8 +32,9 @@ def json_text(data: Any, indent: int | None = None) -> str:
     try:
         return json.dumps(data, indent=indent, allow_nan=False, default=_plain)
     except (TypeError, ValueError) as error:
-        raise VerificationError(f"a result cannot be written as JSON: {error}; please report "
-                                f"this command") from None
+        raise VerificationError(
+            f"a result cannot be written as JSON: {error}; please report this command"
+        ) from None
 
 
 def _plain(value: Any) -> Any:

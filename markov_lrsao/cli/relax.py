@@ -54,28 +54,50 @@ class Line:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form; infinity is null."""
-        numbers = {name: None if isinf(x) else x for name, x in
-                   (("low", self.low), ("value", self.value), ("high", self.high))}
-        return {"n": self.n, "factor": self.factor, "r": self.r, "penalties": self.penalties,
-                "kind": self.kind, "exact": self.kind == "exact", **numbers, "stuck": self.stuck}
+        numbers = {
+            name: None if isinf(x) else x
+            for name, x in (("low", self.low), ("value", self.value), ("high", self.high))
+        }
+        return {
+            "n": self.n,
+            "factor": self.factor,
+            "r": self.r,
+            "penalties": self.penalties,
+            "kind": self.kind,
+            "exact": self.kind == "exact",
+            **numbers,
+            "stuck": self.stuck,
+        }
 
 
 def relax(
-    n: Annotated[str, typer.Option("--n", help="first:last:step, or a comma-separated list.")] =
-        "9:12",
+    n: Annotated[
+        str, typer.Option("--n", help="first:last:step, or a comma-separated list.")
+    ] = "9:12",
     ell: EllOption = None,
-    factors: Annotated[str, typer.Option(
-        "--factors", help="r in units of (H)'s lower bound; 0+ is the limit r -> 0.")] =
-        "0,0+,0.01,0.1,0.5,0.9,1.05",
-    upper_factors: Annotated[str, typer.Option(
-        "--upper-factors", help="r in units of (H)'s upper bound, e.g. 1,1.01,2,10.")] = "",
+    factors: Annotated[
+        str,
+        typer.Option("--factors", help="r in units of (H)'s lower bound; 0+ is the limit r -> 0."),
+    ] = "0,0+,0.01,0.1,0.5,0.9,1.05",
+    upper_factors: Annotated[
+        str,
+        typer.Option("--upper-factors", help="r in units of (H)'s upper bound, e.g. 1,1.01,2,10."),
+    ] = "",
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
-    engine_n: Annotated[int, typer.Option(
-        "--engine-n", help="Up to this n let the exact engine take minutes per cell, not seconds.")
+    engine_n: Annotated[
+        int,
+        typer.Option(
+            "--engine-n",
+            help="Up to this n let the exact engine take minutes per cell, not seconds.",
+        ),
     ] = 0,
-    simulated: Annotated[bool, typer.Option(
-        "--simulated", help="Simulate also where the exact engine has an answer (r > 0).")] = False,
+    simulated: Annotated[
+        bool,
+        typer.Option(
+            "--simulated", help="Simulate also where the exact engine has an answer (r > 0)."
+        ),
+    ] = False,
     runs: Annotated[int, typer.Option("--runs", help="Runs per simulated cell.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", help="Fixes every run.")] = 1,
     as_json: JsonOption = False,
@@ -94,11 +116,13 @@ def relax(
 
     gap = 2 if ell is None else ell
     chosen: list[tuple[str, Literal["lower", "upper"]]] = [
-        (text.strip(), "lower") for text in factors.split(",") if text.strip()]
+        (text.strip(), "lower") for text in factors.split(",") if text.strip()
+    ]
     chosen += [(text.strip(), "upper") for text in upper_factors.split(",") if text.strip()]
     if not chosen:
-        raise ParameterError("--factors and --upper-factors are both empty: give one, e.g. "
-                             "--factors 0.5,0.9")
+        raise ParameterError(
+            "--factors and --upper-factors are both empty: give one, e.g. --factors 0.5,0.9"
+        )
     for text, _ in chosen:
         rational(text.removesuffix("+"), "factor")
     sizes = parse_range(n)
@@ -116,8 +140,13 @@ def relax(
 
 
 def _line(
-    landscape: Landscape, parameters: Parameters, text: str, bound: Literal["lower", "upper"],
-    patient: bool | None, runs: int, seed: int,
+    landscape: Landscape,
+    parameters: Parameters,
+    text: str,
+    bound: Literal["lower", "upper"],
+    patient: bool | None,
+    runs: int,
+    seed: int,
 ) -> Line:
     """Return one line; `patient` is how the exact engine is asked, None: not at all."""
     from markov_lrsao.errors import ParameterError
@@ -129,8 +158,11 @@ def _line(
     n, factor = landscape.n, rational(text.removesuffix("+"), "factor")
     if factor == 0:
         found = expected_time(
-            vanishing_law(landscape, parameters), limit=text.endswith("+"),
-            field="exact" if n <= 10 else "float", progress=terminal_progress)
+            vanishing_law(landscape, parameters),
+            limit=text.endswith("+"),
+            field="exact" if n <= 10 else "float",
+            progress=terminal_progress,
+        )
         value = float(found)
         return Line(n, text, text, None, "exact" if found.exact else "float", value, value, value)
     if text.endswith("+"):
@@ -143,7 +175,9 @@ def _line(
 
 
 def _solved(
-    known: tuple[int, str, str, int | None], landscape: Landscape, parameters: Parameters,
+    known: tuple[int, str, str, int | None],
+    landscape: Landscape,
+    parameters: Parameters,
     patient: bool,
 ) -> Line | None:
     """Ask the exact engine; None where it has no answer, or no finite enclosure."""
@@ -158,22 +192,34 @@ def _solved(
     from markov_lrsao.runtime import runtime
 
     try:
-        result = runtime(landscape, Algorithm.lrsao(parameters), outside_h=True,
-                         max_states=None if patient else _FEW_STATES, progress=terminal_progress)
+        result = runtime(
+            landscape,
+            Algorithm.lrsao(parameters),
+            outside_h=True,
+            max_states=None if patient else _FEW_STATES,
+            progress=terminal_progress,
+        )
     except (CrossingError, StateSpaceTooLargeError, UndecidedComparisonError):
         return None
     total, trap = result.total, result.trap
     if total.lower is not None and total.upper is None:
         return None
-    low, high = (float(total),) * 2 if total.lower is None or total.upper is None else (
-        nextafter(to_float(total.lower), 0), nextafter(to_float(total.upper), inf))
+    low, high = (
+        (float(total),) * 2
+        if total.lower is None or total.upper is None
+        else (nextafter(to_float(total.lower), 0), nextafter(to_float(total.upper), inf))
+    )
     stuck = None if trap is None else (to_float(trap.lower), to_float(trap.upper))
     return Line(*known, result.kind, low, float(total), high, stuck)
 
 
 def _simulated(
-    known: tuple[int, str, str, int | None], landscape: Landscape, parameters: Parameters,
-    bound: str, runs: int, seed: int,
+    known: tuple[int, str, str, int | None],
+    landscape: Landscape,
+    parameters: Parameters,
+    bound: str,
+    runs: int,
+    seed: int,
 ) -> Line:
     """Simulate; censored runs enter through ERT, and above (H) count as stuck."""
     from markov_lrsao.algorithm import Algorithm
@@ -184,8 +230,14 @@ def _simulated(
 
     law = StepLaw.of(landscape, Algorithm.lrsao(parameters))
     limit = _STUCK_LIMIT if bound == "upper" else _LIMIT
-    samples = simulate(law, runs=runs, seed=seed, limit=limit, path=_path(landscape, parameters),
-                       progress=terminal_progress)
+    samples = simulate(
+        law,
+        runs=runs,
+        seed=seed,
+        limit=limit,
+        path=_path(landscape, parameters),
+        progress=terminal_progress,
+    )
     found = summary(samples)
     if bound == "upper" and found.censored:
         stuck = (1 - found.success.high, 1 - found.success.low)
@@ -198,8 +250,11 @@ def _path(landscape: Landscape, parameters: Parameters) -> tuple[int, ...]:
     """Return numbers that give every cell random streams of its own, wherever it stands."""
     from markov_lrsao.rationals import rational_text
 
-    words = (str(landscape.n), str(landscape.ell), *(
-        rational_text(x) for x in (parameters.alpha, parameters.gamma, parameters.r)))
+    words = (
+        str(landscape.n),
+        str(landscape.ell),
+        *(rational_text(x) for x in (parameters.alpha, parameters.gamma, parameters.r)),
+    )
     digest = hashlib.sha256(" ".join(("relax", *words)).encode()).digest()
     return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
 
@@ -211,8 +266,12 @@ def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
     rows, before = [], None
     for line in lines:
         ratio = exponent = ""
-        if before is not None and before.factor == line.factor and before.n < line.n and not (
-                isinf(line.value) or isinf(before.value)):
+        if (
+            before is not None
+            and before.factor == line.factor
+            and before.n < line.n
+            and not (isinf(line.value) or isinf(before.value))
+        ):
             growth = line.value / before.value
             ratio = f"{growth ** (1 / (line.n - before.n)):.4f}"
             exponent = f"{log(growth) / log(line.n / before.n):.2f}"
@@ -224,17 +283,38 @@ def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
             shown = f"{line.value:.6g} [{line.low:.6g}, {line.high:.6g}]"
         stuck = "" if line.stuck is None else f"[{line.stuck[0]:.4g}, {line.stuck[1]:.4g}]"
         k = line.penalties
-        rows.append([line.factor, str(line.n), line.r, str(k) if k else "", line.kind, shown,
-                     ratio, exponent, str(plateau_degree(ell, k)) if k else "", stuck])
+        rows.append(
+            [
+                line.factor,
+                str(line.n),
+                line.r,
+                str(k) if k else "",
+                line.kind,
+                shown,
+                ratio,
+                exponent,
+                str(plateau_degree(ell, k)) if k else "",
+                stuck,
+            ]
+        )
         before = line
-    show(table(["factor", "n", "r", "k", "kind", "E[T]", "growth", "exponent", "degree",
-                "P(stuck)"], rows, right=[1, 3, 6, 7, 8]))
-    notes = ["factor: r in units of (H)'s bound; k: penalties in a row that unlearn any entry; "
-             "growth: per unit of n;", "exponent: of n, from one line to the next; degree: "
-             "expected for n -> infinity at fixed l"]
+    show(
+        table(
+            ["factor", "n", "r", "k", "kind", "E[T]", "growth", "exponent", "degree", "P(stuck)"],
+            rows,
+            right=[1, 3, 6, 7, 8],
+        )
+    )
+    notes = [
+        "factor: r in units of (H)'s bound; k: penalties in a row that unlearn any entry; "
+        "growth: per unit of n;",
+        "exponent: of n, from one line to the next; degree: expected for n -> infinity at fixed l",
+    ]
     if any(line.kind == "simulated" for line in lines):
-        notes.append(f"simulated: {runs:,} runs per cell, seed {seed}, independent streams, ERT "
-                     f"with 95% interval, limit "
-                     f"{_LIMIT:,} steps ({_STUCK_LIMIT:,} above (H), where a run that reaches "
-                     f"it counts as stuck)")
+        notes.append(
+            f"simulated: {runs:,} runs per cell, seed {seed}, independent streams, ERT "
+            f"with 95% interval, limit "
+            f"{_LIMIT:,} steps ({_STUCK_LIMIT:,} above (H), where a run that reaches "
+            f"it counts as stuck)"
+        )
     print("\n" + "\n".join(notes))

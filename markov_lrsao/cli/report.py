@@ -15,24 +15,30 @@ __all__ = ["register"]
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(
-        "report", epilog="Example: markov-lrsao report --quick --out report.html"
-    )(report)
+    app.command("report", epilog="Example: markov-lrsao report --quick --out report.html")(report)
 
 
 def report(
     out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path("report.html"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer instances, runs and points.")] = False,
+        bool, typer.Option("--quick", help="Fewer instances, runs and points.")
+    ] = False,
     figures: Annotated[
-        Path, typer.Option(
-            "--figures", help="Folder of the figures; those that are missing are made, and what "
-                              "else takes long is kept in its subfolder `report`.")] =
-        Path("figures"),
+        Path,
+        typer.Option(
+            "--figures",
+            help="Folder of the figures; those that are missing are made, and what "
+            "else takes long is kept in its subfolder `report`.",
+        ),
+    ] = Path("figures"),
     verify: Annotated[
-        Path | None, typer.Option(
-            "--verify", help="Verdicts saved by `markov-lrsao verify --json > FILE`; without it "
-                             "they are made (two minutes) and kept.")] = None,
+        Path | None,
+        typer.Option(
+            "--verify",
+            help="Verdicts saved by `markov-lrsao verify --json > FILE`; without it "
+            "they are made (two minutes) and kept.",
+        ),
+    ] = None,
     workers: WorkersOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -45,11 +51,18 @@ def report(
     from markov_lrsao.report import Scope, make_report
 
     path = make_report(
-        out, scope=Scope.quick() if quick else Scope.full(),
-        settings=Settings.quick() if quick else Settings.full(), figures=figures, verify=verify,
-        workers=workers or None, command="markov-lrsao report" + (" --quick" if quick else ""),
+        out,
+        scope=Scope.quick() if quick else Scope.full(),
+        settings=Settings.quick() if quick else Settings.full(),
+        figures=figures,
+        verify=verify,
+        workers=workers or None,
+        command="markov-lrsao report" + (" --quick" if quick else ""),
         progress=terminal_progress,
     )
     size = path.stat().st_size
-    print(json_text({"file": str(path), "bytes": size}) if as_json else
-          f"written: {path} ({size / 1e6:.1f} MB)")
+    print(
+        json_text({"file": str(path), "bytes": size})
+        if as_json
+        else f"written: {path} ({size / 1e6:.1f} MB)"
+    )

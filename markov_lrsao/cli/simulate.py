@@ -64,33 +64,61 @@ def simulate(
     ell: EllOption = None,
     runs: Annotated[int, typer.Option("--runs", help="Number of runs.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="An integer >= 0; fixes every run.")] = 1,
-    algorithm: Annotated[AlgorithmName, typer.Option(help="What to simulate.")] =
-        AlgorithmName.lrsao,
-    arithmetic: Annotated[ArithmeticName, typer.Option(
-        help="exact: true semantics; float64: what plain floats do.")] = ArithmeticName.exact,
-    kernel: Annotated[KernelName, typer.Option(
-        help="event: skip runs of rejected moves; step: make every step.")] = KernelName.event,
+    algorithm: Annotated[
+        AlgorithmName, typer.Option(help="What to simulate.")
+    ] = AlgorithmName.lrsao,
+    arithmetic: Annotated[
+        ArithmeticName, typer.Option(help="exact: true semantics; float64: what plain floats do.")
+    ] = ArithmeticName.exact,
+    kernel: Annotated[
+        KernelName, typer.Option(help="event: skip runs of rejected moves; step: make every step.")
+    ] = KernelName.event,
     alpha: AlphaOption = None,
-    gamma: Annotated[str | None, typer.Option(
-        "--gamma", help="Discount in (0,1).", show_default="1/(n+1); earl: 99/100")] = None,
+    gamma: Annotated[
+        str | None,
+        typer.Option("--gamma", help="Discount in (0,1).", show_default="1/(n+1); earl: 99/100"),
+    ] = None,
     r: ROption = None,
-    limit: Annotated[str | None, typer.Option(
-        "--limit", help="Step limit, e.g. 100000 or 10n2 (10 n^2); runs that hit it are censored.",
-        show_default="10000n2")] = None,
-    restart: Annotated[str | None, typer.Option(
-        "--restart", help="Start from scratch every so many steps.")] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            "--limit",
+            help="Step limit, e.g. 100000 or 10n2 (10 n^2); runs that hit it are censored.",
+            show_default="10000n2",
+        ),
+    ] = None,
+    restart: Annotated[
+        str | None, typer.Option("--restart", help="Start from scratch every so many steps.")
+    ] = None,
     level: Annotated[float, typer.Option("--confidence", help="Confidence level.")] = 0.95,
-    monitors: Annotated[bool, typer.Option(
-        "--monitors", help="Count visits, uses, positive entries; look for violations.")] = False,
-    threads: Annotated[int | None, typer.Option(
-        "--threads", help="Does not change the results.", show_default="all cores", min=1,
-        max=1024)] = None,
-    ioh: Annotated[Path | None, typer.Option(
-        "--ioh", help="Write the runs to this new folder in IOHprofiler's format.")] = None,
-    landscape: Annotated[str, typer.Option(
-        "--landscape",
-        help="jump, jump-open (bridges without end points), onemax, or a JSON file.",
-        autocompletion=landscapes)] = "jump",
+    monitors: Annotated[
+        bool,
+        typer.Option(
+            "--monitors", help="Count visits, uses, positive entries; look for violations."
+        ),
+    ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            help="Does not change the results.",
+            show_default="all cores",
+            min=1,
+            max=1024,
+        ),
+    ] = None,
+    ioh: Annotated[
+        Path | None,
+        typer.Option("--ioh", help="Write the runs to this new folder in IOHprofiler's format."),
+    ] = None,
+    landscape: Annotated[
+        str,
+        typer.Option(
+            "--landscape",
+            help="jump, jump-open (bridges without end points), onemax, or a JSON file.",
+            autocompletion=landscapes,
+        ),
+    ] = "jump",
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -121,10 +149,17 @@ def simulate(
         from simulate.endless import explain
 
         samples = play(
-            law, runs=count, seed=seed, kernel=kernel.value, arithmetic=arithmetic.value,
+            law,
+            runs=count,
+            seed=seed,
+            kernel=kernel.value,
+            arithmetic=arithmetic.value,
             limit=parse_count(limit, shape.n, "limit") or default_limit(shape.n),
             restart=parse_count(restart, shape.n, "restart"),
-            monitors=watched, threads=threads, progress=terminal_progress)
+            monitors=watched,
+            threads=threads,
+            progress=terminal_progress,
+        )
         return samples, explain(samples, terminal_progress)
 
     endless = None
@@ -159,8 +194,10 @@ def _endless_text(samples: Samples, endless: Endless | None, runs: int) -> str:
         return ""
     told = f"\n\n{endless.text(samples.seed)}"
     if samples.runs < runs:
-        told += (f"\nso no more than {samples.runs} of the {runs:,} runs were played; to count "
-                 f"such runs as censored, give a limit, e.g. --limit 100n2")
+        told += (
+            f"\nso no more than {samples.runs} of the {runs:,} runs were played; to count "
+            f"such runs as censored, give a limit, e.g. --limit 100n2"
+        )
     return told
 
 
@@ -171,12 +208,17 @@ def _text(samples: Samples, found: Summary) -> str:
     about = samples.describe()
     size = f"n = {about['n']}" + (f", l = {about['ell']}" if about["ell"] else "")
     head = f"{about['algorithm']} on {about['landscape']}, {size}"
-    values = ", ".join(f"{name} = {shorten(about[name], 30)}" for name in ("alpha", "gamma", "r")
-                       if about[name] is not None)
+    values = ", ".join(
+        f"{name} = {shorten(about[name], 30)}"
+        for name in ("alpha", "gamma", "r")
+        if about[name] is not None
+    )
     if values:
         head += f"\n{values}"
-    head += (f"\n{samples.runs:,} runs, seed {samples.seed}, {about['kernel']} kernel, "
-             f"{about['arithmetic']} arithmetic")
+    head += (
+        f"\n{samples.runs:,} runs, seed {samples.seed}, {about['kernel']} kernel, "
+        f"{about['arithmetic']} arithmetic"
+    )
     if samples.limit is not None:
         head += f", limit {samples.limit:,} steps"
     if samples.restart is not None:
@@ -187,16 +229,19 @@ def _text(samples: Samples, found: Summary) -> str:
     if found.total is not None:
         rows.append([f"mean T{of}", *_cells(found.total)])
         if len(found.phases) > 1:
-            rows += [[f"mean T{k}{of}", *_cells(phase)]
-                     for k, phase in enumerate(found.phases, start=1)]
+            rows += [
+                [f"mean T{k}{of}", *_cells(phase)] for k, phase in enumerate(found.phases, start=1)
+            ]
     rows.append(["success rate", *_cells(found.success)])
     rows.append(["ERT", *_cells(found.ert)])
     for q, time in found.quantiles:
         shown = f"{time:,.0f}" if math.isfinite(time) else "-"
         rows.append([f"{100 * q:g}% quantile", shown, "", ""])
     body = table(["quantity", "estimate", "standard error", percent], rows, right=[1, 2])
-    foot = (f"{found.censored:,} runs censored; {found.decisions:,} choices decided exactly; "
-            f"{samples.seconds:.2f} s")
+    foot = (
+        f"{found.censored:,} runs censored; {found.decisions:,} choices decided exactly; "
+        f"{samples.seconds:.2f} s"
+    )
     if samples.restart is not None:
         foot += f"; {found.restarts:,} restarts"
     return f"{head}\n\n{body}\n\n{foot}{_monitor_text(samples)}"
@@ -208,8 +253,11 @@ def _cells(estimate: Estimate) -> list[str]:
             return "inf"
         return f"{x:,.2f}" if abs(x) >= 10 else f"{x:.4f}"
 
-    return [number(estimate.value), number(estimate.error),
-            f"[{number(estimate.low)}, {number(estimate.high)}]"]
+    return [
+        number(estimate.value),
+        number(estimate.error),
+        f"[{number(estimate.low)}, {number(estimate.high)}]",
+    ]
 
 
 def _monitor_text(samples: Samples) -> str:
@@ -217,16 +265,26 @@ def _monitor_text(samples: Samples) -> str:
     if monitors is None:
         return ""
     names = samples.law.actions
-    lines = ["", "", "uses per run: " + "; ".join(
-        f"phase {k + 1}: " + ", ".join(
-            f"{name} {monitors.uses[k, :, a].sum() / samples.runs:,.2f}"
-            for a, name in enumerate(names))
-        for k in range(len(monitors.uses)))]
+    lines = [
+        "",
+        "",
+        "uses per run: "
+        + "; ".join(
+            f"phase {k + 1}: "
+            + ", ".join(
+                f"{name} {monitors.uses[k, :, a].sum() / samples.runs:,.2f}"
+                for a, name in enumerate(names)
+            )
+            for k in range(len(monitors.uses))
+        ),
+    ]
     most = max(c for c, count in enumerate(monitors.positives.sum(axis=0).tolist()) if count)
     lines.append(f"most positive entries in a row: {most}")
     found = monitors.violation
     if found is not None:
         entries = ", ".join(f"{name} = {value}" for name, value, _ in found.q_row)
-        lines.append(f"first violation ({found.rule}): run {found.run}, step {found.step:,}, "
-                     f"state {found.state} ({entries}); --json has the trace")
+        lines.append(
+            f"first violation ({found.rule}): run {found.run}, step {found.step:,}, "
+            f"state {found.state} ({entries}); --json has the trace"
+        )
     return "\n".join(lines)

@@ -34,7 +34,8 @@ def sites(
     n: NOption = None,
     ell: EllOption = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the profile (png, svg, pdf).")] = None,
+        Path | None, typer.Option("--plot", help="Draw the profile (png, svg, pdf).")
+    ] = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
@@ -64,29 +65,54 @@ def sites(
         return f"{to_float(value) if found.exact else value:.6g}"
 
     if as_json:
-        print(json_text({
-            "n": chosen.landscape.n, "ell": chosen.landscape.ell, "exact": found.exact,
-            "positions": [
-                {"position": p, "steps": text(found.steps[p]), "visits": text(found.visits[p])}
-                | ({"visit_law": [text(w) for w in found.visit_laws[p]]}
-                   if p in found.visit_laws else {})
-                for p in range(chosen.landscape.n + 1)
-            ],
-        }))
+        print(
+            json_text(
+                {
+                    "n": chosen.landscape.n,
+                    "ell": chosen.landscape.ell,
+                    "exact": found.exact,
+                    "positions": [
+                        {
+                            "position": p,
+                            "steps": text(found.steps[p]),
+                            "visits": text(found.visits[p]),
+                        }
+                        | (
+                            {"visit_law": [text(w) for w in found.visit_laws[p]]}
+                            if p in found.visit_laws
+                            else {}
+                        )
+                        for p in range(chosen.landscape.n + 1)
+                    ],
+                }
+            )
+        )
         return
     count = chosen.landscape.n + 1
-    shown = list(range(count)) if count <= _ROWS else [
-        *range(_ROWS // 2), *range(count - _ROWS // 2, count)]
+    shown = (
+        list(range(count))
+        if count <= _ROWS
+        else [*range(_ROWS // 2), *range(count - _ROWS // 2, count)]
+    )
     rows: list[list[str]] = []
     for k, p in enumerate(shown):
         if k and p != shown[k - 1] + 1:
             rows.append([f"{shown[k - 1] + 1}..{p - 1}", "...", "...", "... (--json has all)"])
         law = found.visit_laws.get(p)
-        rows.append([
-            str(p), short(found.steps[p]), short(found.visits[p]),
-            " ".join(f"{k}:{short(w)}" for k, w in enumerate(law) if w != 0) if law else "",
-        ])
-    show(table(["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"],
-               rows, right=[0, 1, 2]))
+        rows.append(
+            [
+                str(p),
+                short(found.steps[p]),
+                short(found.visits[p]),
+                " ".join(f"{k}:{short(w)}" for k, w in enumerate(law) if w != 0) if law else "",
+            ]
+        )
+    show(
+        table(
+            ["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"],
+            rows,
+            right=[0, 1, 2],
+        )
+    )
     if plot is not None:
         print(f"\nwritten: {plot}")

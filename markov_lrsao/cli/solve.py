@@ -24,28 +24,37 @@ _MOST_SHOWN = 20  # start states in a table for people; --json has all
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("solve", epilog="Example: markov-lrsao export --n 9 --ell 2 jump.drn\n"
-                                "         markov-lrsao solve jump.drn --target target --exact"
-                )(solve)
+    app.command(
+        "solve",
+        epilog="Example: markov-lrsao export --n 9 --ell 2 jump.drn\n"
+        "         markov-lrsao solve jump.drn --target target --exact",
+    )(solve)
 
 
 def solve(
     file: Annotated[Path, typer.Argument(help="A .drn, .tra, .json, .graphml or .mtx file.")],
     target: Annotated[
-        str | None, typer.Option("--target", help="Label of the states to reach.")] = None,
+        str | None, typer.Option("--target", help="Label of the states to reach.")
+    ] = None,
     target_state: Annotated[
         list[int] | None,
-        typer.Option("--target-state", help="A state to reach, by number (may be repeated).")] =
-        None,
+        typer.Option("--target-state", help="A state to reach, by number (may be repeated)."),
+    ] = None,
     start: Annotated[
         list[int] | None,
-        typer.Option("--from", help="A state to start from (may be repeated).",
-                     show_default="the file's initial states")] = None,
+        typer.Option(
+            "--from",
+            help="A state to start from (may be repeated).",
+            show_default="the file's initial states",
+        ),
+    ] = None,
     reward: Annotated[
         str | None,
-        typer.Option("--reward", help="Sum up this reward of the file instead of steps.")] = None,
+        typer.Option("--reward", help="Sum up this reward of the file instead of steps."),
+    ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Exact rationals instead of floats.")] = False,
+        bool, typer.Option("--exact", help="Exact rationals instead of floats.")
+    ] = False,
     max_size: MaxSizeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,13 +69,20 @@ def solve(
     if exact and not read.exact:
         raise ExactnessError(
             f"{printable(str(file))}: {read.notes[-1]}; an exact answer needs exact probabilities "
-            f"(fractions), or leave out --exact")
+            f"(fractions), or leave out --exact"
+        )
     where = _target(read, target, target_state)
     rewards = None if reward is None else _reward(read, reward)
     moving = None if reward is None else read.transition_rewards.get(reward)
-    result = reach(read.chain, where, start=start, rewards=rewards,
-                   transition_rewards=moving,
-                   field="exact" if exact else "float", progress=terminal_progress)
+    result = reach(
+        read.chain,
+        where,
+        start=start,
+        rewards=rewards,
+        transition_rewards=moving,
+        field="exact" if exact else "float",
+        progress=terminal_progress,
+    )
     name = target if target is not None else ", ".join(map(str, target_state or ()))
     if as_json:
         print(json_text(_object(file, name, reward, read, result)))
@@ -85,14 +101,16 @@ def _target(read: ChainFile, target: str | None, states: list[int] | None) -> An
     if (target is None) == (not states):
         known = listing(sorted(read.chain.labels))
         raise ParameterError(
-            f"give either --target LABEL or --target-state NUMBER; the file's labels: {known}")
+            f"give either --target LABEL or --target-state NUMBER; the file's labels: {known}"
+        )
     if target is not None:
         return read.chain.labelled(target)
     mask = np.zeros(read.chain.size, dtype=np.bool_)
     for state in states or ():
         if not 0 <= state < read.chain.size:
-            raise ParameterError(f"--target-state {state} does not exist: states are "
-                                 f"0..{read.chain.size - 1}")
+            raise ParameterError(
+                f"--target-state {state} does not exist: states are 0..{read.chain.size - 1}"
+            )
         mask[state] = True
     return mask
 
@@ -111,10 +129,16 @@ def _object(
     file: Path, name: str, reward: str | None, read: ChainFile, result: ReachingResult
 ) -> dict[str, Any]:
     return {
-        "file": str(file), "target": name, "reward": reward, "exact": result.field == "exact",
-        "states": result.states, "transitions": read.chain.transitions,
-        "solved_states": result.solved, "seconds": round(result.seconds, 6),
-        "notes": list(read.notes), "starts": [start.to_dict() for start in result.starts],
+        "file": str(file),
+        "target": name,
+        "reward": reward,
+        "exact": result.field == "exact",
+        "states": result.states,
+        "transitions": read.chain.transitions,
+        "solved_states": result.solved,
+        "seconds": round(result.seconds, 6),
+        "notes": list(read.notes),
+        "starts": [start.to_dict() for start in result.starts],
     }
 
 
@@ -124,18 +148,24 @@ def _text(
     from markov_lrsao.texts import printable
 
     what = "steps" if reward is None else f"reward {reward!r}"
-    lines = [f"{printable(str(file))}: {result.states:,} states, "
-             f"{read.chain.transitions:,} transitions; "
-             f"{what} until {name!r}"]
+    lines = [
+        f"{printable(str(file))}: {result.states:,} states, "
+        f"{read.chain.transitions:,} transitions; "
+        f"{what} until {name!r}"
+    ]
     lines += [f"note: {note}" for note in read.notes]
     for start in result.starts[:_MOST_SHOWN]:
         lines += ["", f"from state {_named(start)}", *_rows(start)]
     if len(result.starts) > _MOST_SHOWN:
         lines += ["", f"... and {len(result.starts) - _MOST_SHOWN:,} more start states (--json)"]
-    merged = (f", {result.solved:,} after merging equal futures"
-              if result.solved < result.states else "")
-    lines += ["", f"solved {'exactly' if result.field == 'exact' else 'in floats'}{merged}; "
-                  f"{result.seconds:.3f} s"]
+    merged = (
+        f", {result.solved:,} after merging equal futures" if result.solved < result.states else ""
+    )
+    lines += [
+        "",
+        f"solved {'exactly' if result.field == 'exact' else 'in floats'}{merged}; "
+        f"{result.seconds:.3f} s",
+    ]
     return "\n".join(lines)
 
 
@@ -165,6 +195,11 @@ def _rows(start: Reaching) -> list[str]:
         rows.append(["mean", start.mean.decimal, "infinite: the target may be missed"])
     rows += [row(f"mean{given}", start.conditional_mean), row(f"variance{given}", start.variance)]
     finite = start.deviation is not None and math.isfinite(start.deviation)
-    rows.append([f"deviation{given}", f"{start.deviation:.17g}" if finite else "-",
-                 "" if finite else _BEYOND])
+    rows.append(
+        [
+            f"deviation{given}",
+            f"{start.deviation:.17g}" if finite else "-",
+            "" if finite else _BEYOND,
+        ]
+    )
     return table(["quantity", "decimal", "fraction"], rows).split("\n")

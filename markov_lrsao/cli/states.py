@@ -32,13 +32,19 @@ def states(
     n: NOption = None,
     ell: EllOption = None,
     part: Annotated[
-        str, typer.Option("--part", help="left, slope, right (a phase), or all.",
-                          autocompletion=choices("left", "slope", "right", "all"))] = "all",
+        str,
+        typer.Option(
+            "--part",
+            help="left, slope, right (a phase), or all.",
+            autocompletion=choices("left", "slope", "right", "all"),
+        ),
+    ] = "all",
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
     unmerged: Annotated[
-        bool, typer.Option("--unmerged", help="Keep equivalent patterns apart.")] = False,
+        bool, typer.Option("--unmerged", help="Keep equivalent patterns apart.")
+    ] = False,
     outside_h: OutsideHOption = False,
     landscape: LandscapeOption = "jump",
     as_json: JsonOption = False,
@@ -66,15 +72,25 @@ def states(
         chain = part_chain(law, part, merge=not unmerged, progress=terminal_progress)
     entries = set(chain.start.tolist())
     if as_json:
-        print(json_text({
-            "n": chosen.landscape.n, "ell": chosen.landscape.ell, "part": part,
-            "states": [
-                {"index": i, "label": chain.label(i), "position": int(chain.positions[i]),
-                 "entry": i in entries,
-                 "transitions": {str(j): rational_text(w) for j, w in chain.row(i)}}
-                for i in range(chain.size)
-            ],
-        }))
+        print(
+            json_text(
+                {
+                    "n": chosen.landscape.n,
+                    "ell": chosen.landscape.ell,
+                    "part": part,
+                    "states": [
+                        {
+                            "index": i,
+                            "label": chain.label(i),
+                            "position": int(chain.positions[i]),
+                            "entry": i in entries,
+                            "transitions": {str(j): rational_text(w) for j, w in chain.row(i)},
+                        }
+                        for i in range(chain.size)
+                    ],
+                }
+            )
+        )
         return
     print(f"{chain.size:,} states, {chain.transitions:,} transitions")
     for i in range(chain.size):

@@ -21,8 +21,14 @@ _GREEN, _RED, _YELLOW, _CYAN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[36m"
 _RULE = re.compile(r"-+(  -+)*")
 
 VERDICT_COLOURS = {
-    "PROVED": _GREEN, "VERIFIED": _GREEN, "SUPPORTED": _CYAN, "REFUTED": _RED, "UNKNOWN": _YELLOW,
-    "FAILS": _RED, "DISAGREE": _RED, "ERRATUM": _YELLOW,
+    "PROVED": _GREEN,
+    "VERIFIED": _GREEN,
+    "SUPPORTED": _CYAN,
+    "REFUTED": _RED,
+    "UNKNOWN": _YELLOW,
+    "FAILS": _RED,
+    "DISAGREE": _RED,
+    "ERRATUM": _YELLOW,
 }
 """The words stand for themselves; colour only helps to find them."""
 
@@ -43,8 +49,10 @@ def table(
     widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
 
     def text(line: Sequence[str]) -> str:
-        cells = [cell.rjust(w) if c in right else cell.ljust(w)
-                 for c, (cell, w) in enumerate(zip(line, widths, strict=True))]
+        cells = [
+            cell.rjust(w) if c in right else cell.ljust(w)
+            for c, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
         return "  ".join(cells).rstrip()
 
     return "\n".join([text(lines[0]), "  ".join("-" * w for w in widths), *map(text, lines[1:])])
@@ -52,8 +60,9 @@ def table(
 
 def colour_wanted() -> bool:
     """Whether stdout is a terminal that may be coloured (https://no-color.org)."""
-    return (sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-            and os.environ.get("TERM") != "dumb")
+    return (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
 
 
 def show(text: str, words: Mapping[str, str] | None = None) -> None:

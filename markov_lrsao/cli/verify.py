@@ -24,28 +24,32 @@ class Level(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(
-        "verify", epilog='Example: markov-lrsao verify "Lemma 10"'
-    )(verify)
+    app.command("verify", epilog='Example: markov-lrsao verify "Lemma 10"')(verify)
 
 
 def verify(
     statement: Annotated[
         list[str] | None,
-        typer.Argument(help='Statements such as "Lemma 10"; all if none is given.',
-                       autocompletion=statements)] = None,
-    level: Annotated[Level, typer.Option(help="quick: two minutes; full: some five minutes.")] =
-        Level.quick,
+        typer.Argument(
+            help='Statements such as "Lemma 10"; all if none is given.', autocompletion=statements
+        ),
+    ] = None,
+    level: Annotated[
+        Level, typer.Option(help="quick: two minutes; full: some five minutes.")
+    ] = Level.quick,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write a linked report to this file.")] = None,
+        Path | None, typer.Option("--markdown", help="Write a linked report to this file.")
+    ] = None,
     save: Annotated[
-        Path | None, typer.Option(
-            "--save", help="Write counterexamples (JSON, for `replay`) into this folder.")] = None,
+        Path | None,
+        typer.Option("--save", help="Write counterexamples (JSON, for `replay`) into this folder."),
+    ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if anything is REFUTED or UNKNOWN.")] =
-        False,
+        bool, typer.Option("--strict", help="Exit with 1 if anything is REFUTED or UNKNOWN.")
+    ] = False,
     names: Annotated[
-        bool, typer.Option("--list", help="Only list the statements that can be checked.")] = False,
+        bool, typer.Option("--list", help="Only list the statements that can be checked.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Check statements of the paper and print a verdict with its evidence for each."""
@@ -65,8 +69,11 @@ def verify(
 
     if names:
         known = all_statements().values()
-        print(json_text({"statements": [{"id": s.id, "title": s.title} for s in known]})
-              if as_json else "\n".join(f"{s.id}: {s.title}" for s in known))
+        print(
+            json_text({"statements": [{"id": s.id, "title": s.title} for s in known]})
+            if as_json
+            else "\n".join(f"{s.id}: {s.title}" for s in known)
+        )
         return 0
     setting = Setting(level=level.value)
     if markdown is not None:

@@ -36,8 +36,12 @@ __all__ = ["FORMATS", "ChainFile", "read_chain", "write_chain"]
 
 FORMATS = ("drn", "prism", "storm-explicit", "json", "graphml", "matrix-market")
 """The formats that any chain can be written in."""
-_ONLY = {"json": "rational", "graphml": "rational", "matrix-market": "double",
-         "storm-explicit": "double"}
+_ONLY = {
+    "json": "rational",
+    "graphml": "rational",
+    "matrix-market": "double",
+    "storm-explicit": "double",
+}
 
 
 def read_chain(path: str | Path, *, max_size: int | None = None) -> ChainFile:
@@ -67,12 +71,17 @@ def read_chain(path: str | Path, *, max_size: int | None = None) -> ChainFile:
     else:
         raise FileFormatError(
             f"{printable(str(path))}: the ending {suffix!r} is not known; files ending in .drn, "
-            f".tra, .json, .graphml or .mtx are read")
+            f".tra, .json, .graphml or .mtx are read"
+        )
     return read(path, max_size)
 
 
 def write_chain(
-    chain: MarkovChain, path: str | Path, *, format: str, values: str | None = None,
+    chain: MarkovChain,
+    path: str | Path,
+    *,
+    format: str,
+    values: str | None = None,
     rewards: Mapping[str, Sequence[fmpq]] | None = None,
 ) -> list[Path]:
     """Write a chain and return the files written.
@@ -88,14 +97,17 @@ def write_chain(
     if values not in (None, "rational", "double"):
         raise ParameterError(f"values = {values!r} is not one of rational, double")
     if values is not None and _ONLY.get(format, values) != values:
-        raise ParameterError(f"values = {values!r} cannot be written as {format}, "
-                             f"which holds {_ONLY[format]} numbers only")
+        raise ParameterError(
+            f"values = {values!r} cannot be written as {format}, "
+            f"which holds {_ONLY[format]} numbers only"
+        )
     if rewards and format in ("graphml", "matrix-market"):
         raise ParameterError(f"rewards cannot be written as {format}; use drn, prism or json")
     path = Path(path)
     if path.name.lower().endswith(".gz"):
-        raise ParameterError(f"{printable(str(path))}: compressed files are read, not written; "
-                             f"leave out .gz")
+        raise ParameterError(
+            f"{printable(str(path))}: compressed files are read, not written; leave out .gz"
+        )
     if format == "drn":
         from markov_lrsao.exchange.drn import write_drn
 
@@ -103,8 +115,13 @@ def write_chain(
     elif format in ("prism", "storm-explicit"):
         from markov_lrsao.exchange.prism import write_prism
 
-        return write_prism(chain, path, values=values or "double", rewards=rewards,
-                           storm=format == "storm-explicit")
+        return write_prism(
+            chain,
+            path,
+            values=values or "double",
+            rewards=rewards,
+            storm=format == "storm-explicit",
+        )
     elif format == "json":
         from markov_lrsao.exchange.json_format import write_json
 

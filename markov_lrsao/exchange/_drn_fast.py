@@ -43,11 +43,13 @@ def read_fast(source: Source) -> ChainFile | None:
     if states != header.states or edges < states:
         return None
     count, pointer, target, above, below, marked, begin, end = _drn_kernels.scan(
-        np.frombuffer(data, dtype=np.uint8), mark + 8, states, edges)
+        np.frombuffer(data, dtype=np.uint8), mark + 8, states, edges
+    )
     if count != states:
         return None
     ok, denominators, totals = _drn_kernels.rows(
-        pointer, target, above, below, states, _LARGEST_DENOMINATOR)
+        pointer, target, above, below, states, _LARGEST_DENOMINATOR
+    )
     if not ok:
         return None
     off = np.flatnonzero(totals != denominators)
@@ -79,9 +81,12 @@ def read_fast(source: Source) -> ChainFile | None:
             labels.setdefault(name, []).append(state)
     start = np.array(sorted(set(labels.pop("init", []))), np.int64)
     chain = MarkovChain(
-        indptr=pointer, indices=target, numerators=above, denominators=denominators, start=start,
+        indptr=pointer,
+        indices=target,
+        numerators=above,
+        denominators=denominators,
+        start=start,
         positions=np.arange(states, dtype=np.int64),
         labels={name: np.array(sorted(set(where)), np.int64) for name, where in labels.items()},
     )
-    return ChainFile(chain, exact=not off.size,
-                     notes=reading_notes(0, len(off), first, worst))
+    return ChainFile(chain, exact=not off.size, notes=reading_notes(0, len(off), first, worst))

@@ -79,8 +79,13 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
             if not acts or used == edges:
                 return nothing
             to, at = _digits(data, at + 2)
-            if (at < 0 or at + 3 > size or data[at] != _SPACE or data[at + 1] != _COLON
-                    or data[at + 2] != _SPACE):
+            if (
+                at < 0
+                or at + 3 > size
+                or data[at] != _SPACE
+                or data[at + 1] != _COLON
+                or data[at + 2] != _SPACE
+            ):
                 return nothing
             a, b, at = _number(data, at + 3)
             if at < 0 or at >= size or data[at] != _NEWLINE:
@@ -126,8 +131,16 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
     if not acts:
         return nothing
     pointer[state + 1] = used
-    return (state + 1, pointer[: state + 2], target[:used], above[:used], below[:used],
-            marked[:marks], begin[:marks], end[:marks])
+    return (
+        state + 1,
+        pointer[: state + 2],
+        target[:used],
+        above[:used],
+        below[:used],
+        marked[:marks],
+        begin[:marks],
+        end[:marks],
+    )
 
 
 @compiled()
@@ -145,8 +158,12 @@ def rows(pointer, target, above, below, size, largest):  # type: ignore[no-untyp
             return False, denominator, total
         for e in range(pointer[i], pointer[i + 1]):
             b = below[e]
-            if (target[e] >= size or (e > pointer[i] and target[e] <= target[e - 1])
-                    or above[e] <= 0 or above[e] > b):
+            if (
+                target[e] >= size
+                or (e > pointer[i] and target[e] <= target[e - 1])
+                or above[e] <= 0
+                or above[e] > b
+            ):
                 return False, denominator, total
             x, y = common, b
             while y:

@@ -60,8 +60,9 @@ def read_prism(path: str | Path, limit: int | None = None) -> ChainFile:
     plain = given.name[:-3] if given.name.lower().endswith(".gz") else given.name
     ending = next(e for e in ENDINGS if plain.lower().endswith(e))
     stem = str(given.parent / plain[: -len(ending)])
-    source = Source.open(given if ending == ".tra" else _beside(stem, ".tra") or stem + ".tra",
-                         limit)
+    source = Source.open(
+        given if ending == ".tra" else _beside(stem, ".tra") or stem + ".tra", limit
+    )
     storm, reader = _transitions(source)
     labels: dict[str, list[int]] = {}
     found = _beside(stem, ".lab")
@@ -71,16 +72,22 @@ def read_prism(path: str | Path, limit: int | None = None) -> ChainFile:
     start = labels.pop("init", [])
     result = assemble(reader, start, labels)
     rewards, moving = _all_rewards(stem, storm, reader, limit)
-    return replace(result, rewards=rewards, transition_rewards=moving,
-                   notes=(*_unread(stem, storm), *result.notes))
+    return replace(
+        result,
+        rewards=rewards,
+        transition_rewards=moving,
+        notes=(*_unread(stem, storm), *result.notes),
+    )
 
 
 def _beside(stem: str, ending: str) -> str | None:
     """Return the file with this ending, compressed or not; None where there is none."""
     there = [name for name in (stem + ending, stem + ending + ".gz") if os.path.lexists(name)]
     if len(there) > 1:
-        raise FileFormatError(f"{printable(there[0])} and {printable(there[1])} are both there; "
-                              f"remove the one that is out of date")
+        raise FileFormatError(
+            f"{printable(there[0])} and {printable(there[1])} are both there; "
+            f"remove the one that is out of date"
+        )
     return there[0] if there else None
 
 
@@ -89,8 +96,10 @@ def _unread(stem: str, storm: bool) -> Iterable[str]:
     for ending in (".srew", ".trew") if storm else (".state.rew", ".trans.rew"):
         name = _beside(stem, ending)
         if name:
-            yield (f"{printable(os.path.basename(name))} was not read: the transitions are in "
-                   f"{'Storm' if storm else 'PRISM'}'s form, this reward is not")
+            yield (
+                f"{printable(os.path.basename(name))} was not read: the transitions are in "
+                f"{'Storm' if storm else 'PRISM'}'s form, this reward is not"
+            )
 
 
 def _content(source: Source, *, empty: bool = False) -> list[tuple[int, list[str]]]:
@@ -110,11 +119,17 @@ def _transitions(source: Source) -> tuple[bool, RowReader]:
     number, head = content[0]
     storm = len(head) == 1
     if storm and head[0].lower() != "dtmc":
-        source.fail(number, f"expected 'dtmc' or 'STATES TRANSITIONS', not {show(head[0])}; "
-                            f"only Markov chains are read")
+        source.fail(
+            number,
+            f"expected 'dtmc' or 'STATES TRANSITIONS', not {show(head[0])}; "
+            f"only Markov chains are read",
+        )
     if not storm and len(head) != 2:
-        what = ("this looks like an MDP; only Markov chains are read" if len(head) == 3
-                else f"not {len(head)} words")
+        what = (
+            "this looks like an MDP; only Markov chains are read"
+            if len(head) == 3
+            else f"not {len(head)} words"
+        )
         source.fail(number, f"expected 'STATES TRANSITIONS': {what}")
     states = -1 if storm else parse_integer(source, number, head[0], "the number of states")
     moves = -1 if storm else parse_integer(source, number, head[1], "the number of transitions")
@@ -137,13 +152,19 @@ def _transitions(source: Source) -> tuple[bool, RowReader]:
             source.fail(last, f"state {i} has two transitions to {j}")
         row[j] = reader.probability(last, words[2])
     if moves >= 0 and sum(map(len, rows.values())) != moves:
-        source.fail(last, f"the file ends after {sum(map(len, rows.values()))} transitions, but "
-                          f"its first line says {moves} (truncated?)")
+        source.fail(
+            last,
+            f"the file ends after {sum(map(len, rows.values()))} transitions, but "
+            f"its first line says {moves} (truncated?)",
+        )
     size = largest + 1 if storm else states
     for i in range(min(size, len(rows) + 1)):
         if i not in rows:
-            source.fail(last, f"state {i} has no transitions (a deadlock, or a truncated file); "
-                              f"give it a loop of probability 1")
+            source.fail(
+                last,
+                f"state {i} has no transitions (a deadlock, or a truncated file); "
+                f"give it a loop of probability 1",
+            )
         reader.add(first[i], rows[i])
     if size < 1:
         source.fail(last, "a chain needs a state")
@@ -155,9 +176,11 @@ def _numeric(word: str) -> bool:
 
 
 def _labels(source: Source, size: int) -> dict[str, list[int]]:
-    lines = [(number, line.strip()) for number, line in enumerate(source.lines(), start=1)
-             if line.strip() and (not line.lstrip().startswith("#")
-                                  or line.strip() == "#DECLARATION")]
+    lines = [
+        (number, line.strip())
+        for number, line in enumerate(source.lines(), start=1)
+        if line.strip() and (not line.lstrip().startswith("#") or line.strip() == "#DECLARATION")
+    ]
     if not lines:
         source.fail(1, "the file is empty")
     number, head = lines[0]
@@ -176,8 +199,7 @@ def _labels(source: Source, size: int) -> dict[str, list[int]]:
         if not colon:
             source.fail(number, f"expected 'STATE: LABELS', not {show(line)}")
         state = _state(source, number, state_text.strip(), size)
-        carried = [parse_integer(source, number, text, "a label's number")
-                   for text in rest.split()]
+        carried = [parse_integer(source, number, text, "a label's number") for text in rest.split()]
         for index in carried:
             if index not in names:
                 source.fail(number, f"label {index} is not declared in line {lines[0][0]}")
@@ -186,8 +208,11 @@ def _labels(source: Source, size: int) -> dict[str, list[int]]:
 
 
 def _storm_labels(source: Source, size: int) -> dict[str, list[int]]:
-    lines = [(number, line.split()) for number, line in enumerate(source.lines(), start=1)
-             if line.strip()]
+    lines = [
+        (number, line.split())
+        for number, line in enumerate(source.lines(), start=1)
+        if line.strip()
+    ]
     if len(lines) < 2 or lines[0][1] != ["#DECLARATION"]:
         source.fail(1, "expected #DECLARATION, the names and #END")
     end = next((k for k, (_, words) in enumerate(lines) if words == ["#END"]), None)
@@ -207,7 +232,11 @@ def _storm_labels(source: Source, size: int) -> dict[str, list[int]]:
 
 
 def _carry(
-    source: Source, number: int, state: int, names: list[str], labels: dict[str, list[int]],
+    source: Source,
+    number: int,
+    state: int,
+    names: list[str],
+    labels: dict[str, list[int]],
     seen: set[int],
 ) -> None:
     """Record a state's labels; neither a state nor one of its labels may come twice."""
@@ -240,13 +269,17 @@ def _all_rewards(
     moves: Moves = {}
     for number in [0, *(() if storm else _numbers(stem))]:
         base = f"{stem}{number or ''}"
-        files = [_beside(base, ending) for ending in
-                 ((".state.rew", ".trans.rew") if storm else (".srew", ".trew"))]
+        files = [
+            _beside(base, ending)
+            for ending in ((".state.rew", ".trans.rew") if storm else (".srew", ".trew"))
+        ]
         sources = [None if name is None else Source.open(name, limit) for name in files]
         given = {name for source in sources if source for name in _names(source)}
         if len(given) > 1:
-            raise FileFormatError(f"{printable(files[0] or '')} and {printable(files[1] or '')} "
-                                  f"name different rewards: {', '.join(map(show, sorted(given)))}")
+            raise FileFormatError(
+                f"{printable(files[0] or '')} and {printable(files[1] or '')} "
+                f"name different rewards: {', '.join(map(show, sorted(given)))}"
+            )
         name = next(iter(given), f"{REWARD}{number or ''}")
         for source in sources:
             if source is not None and name in states and source is sources[0]:
@@ -267,7 +300,7 @@ def _numbers(stem: str) -> list[int]:
     folder, base = os.path.split(stem)
     found = set()
     for name in os.listdir(folder or "."):
-        match = _NUMBERED.fullmatch(name[len(base):]) if name.startswith(base) else None
+        match = _NUMBERED.fullmatch(name[len(base) :]) if name.startswith(base) else None
         if match and _beside(f"{stem}{match[1]}", ".tra") is None:
             found.add(int(match[1]))
     return sorted(found)
@@ -297,8 +330,10 @@ def _counted(
     if len(head) != 2 or parse_integer(source, number, head[0], "the number of states") != size:
         source.fail(number, f"expected 'STATES REWARDS' with {size} states")
     if parse_integer(source, number, head[1], "the number of rewards") != len(content) - 1:
-        source.fail(content[-1][0], f"{len(content) - 1} rewards, but the first line says "
-                                    f"{head[1]} (truncated?)")
+        source.fail(
+            content[-1][0],
+            f"{len(content) - 1} rewards, but the first line says {head[1]} (truncated?)",
+        )
     return content[1:]
 
 
@@ -320,8 +355,11 @@ def _transition_rewards(
     source: Source, reader: RowReader, *, counted: bool
 ) -> dict[tuple[int, int], fmpq]:
     content, size = _content(source, empty=not counted), reader.rows
-    known = {(i, j) for i in range(size)
-             for j in reader.columns[reader.pointers[i] : reader.pointers[i + 1]]}
+    known = {
+        (i, j)
+        for i in range(size)
+        for j in reader.columns[reader.pointers[i] : reader.pointers[i + 1]]
+    }
     earned: dict[tuple[int, int], fmpq] = {}
     for number, words in _counted(source, content, size) if counted else content:
         if len(words) not in (3, 4) or (len(words) == 4 and _numeric(words[3])):

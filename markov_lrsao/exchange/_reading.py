@@ -173,14 +173,14 @@ class RowReader:
         self.denominators.append(denominator)
         self.pointers.append(len(self.columns))
 
-    def _shape(
-        self, line: int, values: tuple[tuple[int, int], ...]
-    ) -> tuple[tuple[int, ...], int]:
+    def _shape(self, line: int, values: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], int]:
         """Return positive numerators over one denominator; rows that are exact are kept."""
         state = self.rows
         if not values:
-            self._source.fail(line, f"state {state} has no transitions (a deadlock); "
-                                    f"give it a loop of probability 1")
+            self._source.fail(
+                line,
+                f"state {state} has no transitions (a deadlock); give it a loop of probability 1",
+            )
         below = lcm(*(b for _, b in values))
         weights = [a * (below // b) for a, b in values]
         total = sum(weights)
@@ -221,13 +221,16 @@ def reading_notes(zeros: int, normalised: int, first: int, worst: float) -> tupl
 
 
 def assemble(
-    reader: RowReader, start: Iterable[int], labels: Mapping[str, Iterable[int]],
+    reader: RowReader,
+    start: Iterable[int],
+    labels: Mapping[str, Iterable[int]],
     rewards: Mapping[str, tuple[fmpq, ...]] | None = None,
 ) -> ChainFile:
     """Return what a reader has collected."""
     dtype = np.int64 if max(reader.denominators, default=1) < 2**62 else object
     chain = MarkovChain(
-        indptr=np.array(reader.pointers, np.int64), indices=np.array(reader.columns, np.int64),
+        indptr=np.array(reader.pointers, np.int64),
+        indices=np.array(reader.columns, np.int64),
         numerators=np.array(reader.numerators, dtype),
         denominators=np.array(reader.denominators, dtype),
         start=np.array(sorted(set(start)), np.int64),

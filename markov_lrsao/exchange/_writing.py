@@ -17,8 +17,13 @@ from markov_lrsao.rationals import to_float
 from markov_lrsao.texts import printable
 
 __all__ = [
-    "check_label", "check_reward_names", "double_text", "double_texts", "label_texts",
-    "whole_file", "whole_files",
+    "check_label",
+    "check_reward_names",
+    "double_text",
+    "double_texts",
+    "label_texts",
+    "whole_file",
+    "whole_files",
 ]
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -69,8 +74,10 @@ def _temporary(path: Path, text: str) -> Path:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         bad = text[error.start : error.start + 1]
-        raise ParameterError(f"{printable(str(path))}: the character {bad!r} cannot be written; "
-                             f"rename the state or label") from None
+        raise ParameterError(
+            f"{printable(str(path))}: the character {bad!r} cannot be written; "
+            f"rename the state or label"
+        ) from None
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -108,8 +115,10 @@ def check_label(name: str, start: str) -> None:
     if name == start:
         raise ParameterError(f"the label {name!r} is kept for the start states; rename it")
     if not name or '"' in name or not name.isprintable():
-        raise ParameterError(f"the label {name!r} cannot be written: it must be printable text "
-                             f"without quotation marks")
+        raise ParameterError(
+            f"the label {name!r} cannot be written: it must be printable text "
+            f"without quotation marks"
+        )
 
 
 def check_reward_names(
@@ -118,11 +127,14 @@ def check_reward_names(
     """Refuse rewards of another length, and names that the format would tear apart."""
     for name, earned in rewards.items():
         if len(earned) != chain.size:
-            raise ParameterError(f"the reward {name!r} has {len(earned)} values for "
-                                 f"{chain.size} states")
+            raise ParameterError(
+                f"the reward {name!r} has {len(earned)} values for {chain.size} states"
+            )
         if bare and (not name.isprintable() or " " in name or (not name and len(rewards) > 1)):
-            raise ParameterError(f"the reward name {name!r} cannot be written in this format: it "
-                                 f"must be one printable word")
+            raise ParameterError(
+                f"the reward name {name!r} cannot be written in this format: it "
+                f"must be one printable word"
+            )
 
 
 def double_text(value: fmpq, what: str) -> str:
@@ -132,8 +144,10 @@ def double_text(value: fmpq, what: str) -> str:
     except OverflowError:
         result = 0.0
     if result == 0.0 and value != 0:
-        raise ParameterError(f"{what} is outside the range of doubles; write fractions "
-                             f"(--values rational, or another format)")
+        raise ParameterError(
+            f"{what} is outside the range of doubles; write fractions "
+            f"(--values rational, or another format)"
+        )
     return repr(result)
 
 
@@ -141,6 +155,8 @@ def double_texts(chain: MarkovChain) -> list[str]:
     """Return the probabilities as doubles of 17 digits, or refuse one that would become 0."""
     values = chain.probabilities
     if values.size and values.min() == 0.0:
-        raise ParameterError("a probability is below the range of doubles; write fractions "
-                             "(--values rational, or another format)")
+        raise ParameterError(
+            "a probability is below the range of doubles; write fractions "
+            "(--values rational, or another format)"
+        )
     return list(map(repr, values.tolist()))

@@ -142,13 +142,16 @@ def read_header(source: Source, lines: Sequence[str]) -> Header:
         elif key == "@value_type":
             header.values = line.split(":", 1)[1].strip() if ":" in line else ""
             if header.values not in ("double", "rational"):
-                source.fail(at, f"@value_type must be double or rational, not "
-                                f"{show(header.values)}")
+                source.fail(
+                    at, f"@value_type must be double or rational, not {show(header.values)}"
+                )
         elif key == "@parameters":
             names = following().split()
             if names:
-                source.fail(at, f"the model has parameters ({show(' '.join(names))}); "
-                                f"instantiate them first")
+                source.fail(
+                    at,
+                    f"the model has parameters ({show(' '.join(names))}); instantiate them first",
+                )
         elif key == "@reward_models":
             header.rewards = following().split()
             refuse_twice(source, at, header.rewards, "the reward name")
@@ -176,8 +179,11 @@ def read_header(source: Source, lines: Sequence[str]) -> Header:
     if header.states == 0:
         source.fail(at, "@nr_states is 0: a chain needs a state")
     if header.choices not in (-1, header.states):
-        source.fail(at, f"@nr_choices is {header.choices}, but a chain has one choice per state "
-                        f"(@nr_states is {header.states})")
+        source.fail(
+            at,
+            f"@nr_choices is {header.choices}, but a chain has one choice per state "
+            f"(@nr_states is {header.states})",
+        )
     header.lines = at
     return header
 
@@ -198,16 +204,19 @@ class _Body:
         elif line.startswith("action"):
             match = _ACTION.fullmatch(line)
             if not match or self._state < 0:
-                self._source.fail(number, f"expected 'action NAME [REWARDS]' below a state, "
-                                          f"not {show(line)}")
+                self._source.fail(
+                    number, f"expected 'action NAME [REWARDS]' below a state, not {show(line)}"
+                )
             if self._acts:
-                self._source.fail(number, f"state {self._state} has a second action; "
-                                          f"a Markov chain has one")
+                self._source.fail(
+                    number, f"state {self._state} has a second action; a Markov chain has one"
+                )
             self._acts = True
             self._earn(number, match[2])
         else:
-            self._source.fail(number, f"expected a state, an action or 'target : probability', "
-                                      f"not {show(line)}")
+            self._source.fail(
+                number, f"expected a state, an action or 'target : probability', not {show(line)}"
+            )
 
     def _new_state(self, number: int, line: str) -> None:
         match = _STATE.fullmatch(line)
@@ -232,8 +241,9 @@ class _Body:
             self._source.fail(number, "a transition comes before its 'action' line")
         target, entries = int(target_text), self._entries
         if target >= self._header.states:
-            self._source.fail(number, f"target {target} does not exist: @nr_states is "
-                                      f"{self._header.states}")
+            self._source.fail(
+                number, f"target {target} does not exist: @nr_states is {self._header.states}"
+            )
         if target in entries:
             self._source.fail(number, f"state {self._state} has two transitions to {target}")
         if text.startswith("$"):
@@ -252,11 +262,14 @@ class _Body:
             return
         parts = texts.split(",")
         if self._header.rewards and len(parts) < len(self._header.rewards):
-            self._source.fail(number, f"{len(parts)} rewards for {len(self._header.rewards)} "
-                                      f"names after @reward_models")
+            self._source.fail(
+                number,
+                f"{len(parts)} rewards for {len(self._header.rewards)} names after @reward_models",
+            )
         for k, text in enumerate(parts):
             above, below = parse_number(
-                self._source, number, self._value(number, text.strip()), "reward")
+                self._source, number, self._value(number, text.strip()), "reward"
+            )
             if k >= max(len(self._header.rewards), 1):
                 self._source.fail(number, "more rewards than names after @reward_models")
             while len(self._rewards) <= k:
@@ -273,13 +286,16 @@ class _Body:
     def finish(self, lines: int) -> None:
         self._close()
         if self._state + 1 != self._header.states:
-            self._source.fail(lines, f"the file ends after {self._state + 1} states, but "
-                                     f"@nr_states is {self._header.states} (truncated?)")
+            self._source.fail(
+                lines,
+                f"the file ends after {self._state + 1} states, but "
+                f"@nr_states is {self._header.states} (truncated?)",
+            )
 
     def rewards(self) -> dict[str, tuple[fmpq, ...]]:
         names = self._header.rewards or [""] * len(self._rewards)
         zero = fmpq(0)
-        earned = [*self._rewards, *({} for _ in names[len(self._rewards):])]
+        earned = [*self._rewards, *({} for _ in names[len(self._rewards) :])]
         return {
             name: tuple(values.get(i, zero) for i in range(self._reader.rows))
             for name, values in zip(names, earned, strict=True)
@@ -301,16 +317,28 @@ def split_labels(source: Source, line: int, text: str) -> list[str]:
 
 
 def format_drn(
-    chain: MarkovChain, *, values: str = "rational",
+    chain: MarkovChain,
+    *,
+    values: str = "rational",
     rewards: Mapping[str, Sequence[fmpq]] | None = None,
 ) -> str:
     """Return a chain as DRN text; `values` is "rational" or "double" (17 digits)."""
     rewards = rewards or {}
     check_reward_names(chain, rewards, bare=True)
     labels = label_texts(chain, start="init")
-    out = ["@type: DTMC", f"@value_type: {values}", "@parameters", "", "@reward_models",
-           " ".join(rewards), "@nr_states", str(chain.size), "@nr_choices", str(chain.size),
-           "@model"]
+    out = [
+        "@type: DTMC",
+        f"@value_type: {values}",
+        "@parameters",
+        "",
+        "@reward_models",
+        " ".join(rewards),
+        "@nr_states",
+        str(chain.size),
+        "@nr_choices",
+        str(chain.size),
+        "@model",
+    ]
     pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
     if values == "rational":
         texts = fraction_texts(chain)
@@ -344,7 +372,10 @@ def fraction_texts(chain: MarkovChain) -> list[str]:
 
 
 def write_drn(
-    chain: MarkovChain, path: str | Path, *, values: str = "rational",
+    chain: MarkovChain,
+    path: str | Path,
+    *,
+    values: str = "rational",
     rewards: Mapping[str, Sequence[fmpq]] | None = None,
 ) -> None:
     """Write a chain as a DRN file."""

@@ -39,13 +39,17 @@ from markov_lrsao.exchange.drn import fraction_texts
 
 __all__ = ["format_graphml", "read_graphml", "write_graphml"]
 
-_NODE_KEYS = (("label", "string"), ("position", "long"), ("start", "boolean"),
-              ("labels", "string"))
+_NODE_KEYS = (("label", "string"), ("position", "long"), ("start", "boolean"), ("labels", "string"))
 _EDGE_KEYS = (("probability", "string"), ("weight", "double"))
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _PARENTS = {
-    "graphml": ("",), "key": ("graphml",), "graph": ("graphml", "node"), "node": ("graph",),
-    "edge": ("graph",), "data": ("node", "edge", "graph"), "default": ("key",),
+    "graphml": ("",),
+    "key": ("graphml",),
+    "graph": ("graphml", "node"),
+    "node": ("graph",),
+    "edge": ("graph",),
+    "data": ("node", "edge", "graph"),
+    "default": ("key",),
     "desc": ("graphml", "key", "graph", "node", "edge"),
 }
 """Where an element may stand; a graph inside a node is refused with a reason of its own."""
@@ -62,28 +66,37 @@ def format_graphml(chain: MarkovChain) -> str:
         for i in states.tolist():
             carried.setdefault(i, []).append(name)
     start = set(chain.start.tolist())
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>',
-             f'<graphml xmlns="{_NAMESPACE}">']
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<graphml xmlns="{_NAMESPACE}">']
     for kind, keys in (("node", _NODE_KEYS), ("edge", _EDGE_KEYS)):
-        lines += [f'  <key id="{key}" for="{kind}" attr.name="{key}" attr.type="{of}"/>'
-                  for key, of in keys]
+        lines += [
+            f'  <key id="{key}" for="{kind}" attr.name="{key}" attr.type="{of}"/>'
+            for key, of in keys
+        ]
     lines.append('  <graph id="chain" edgedefault="directed">')
     for i, position in enumerate(chain.positions.tolist()):
         if _FORBIDDEN.search(chain.label(i)):
-            raise ParameterError(f"the name of state {i}, {chain.label(i)!r}, has characters that "
-                                 f"GraphML cannot hold; use json")
+            raise ParameterError(
+                f"the name of state {i}, {chain.label(i)!r}, has characters that "
+                f"GraphML cannot hold; use json"
+            )
         labels = escape("|".join(carried.get(i, ())))
         lines.append(
             f'    <node id="{i}"><data key="label">{escape(chain.label(i))}</data>'
             f'<data key="position">{position}</data>'
             f'<data key="start">{"true" if i in start else "false"}</data>'
-            f'<data key="labels">{labels}</data></node>')
+            f'<data key="labels">{labels}</data></node>'
+        )
     for i, j, text, weight in zip(
-        chain.sources.tolist(), chain.indices.tolist(), fraction_texts(chain),
-        chain.probabilities.tolist(), strict=True,
+        chain.sources.tolist(),
+        chain.indices.tolist(),
+        fraction_texts(chain),
+        chain.probabilities.tolist(),
+        strict=True,
     ):
-        lines.append(f'    <edge source="{i}" target="{j}"><data key="probability">{text}</data>'
-                     f'<data key="weight">{weight!r}</data></edge>')
+        lines.append(
+            f'    <edge source="{i}" target="{j}"><data key="probability">{text}</data>'
+            f'<data key="weight">{weight!r}</data></edge>'
+        )
     return "\n".join([*lines, "  </graph>", "</graphml>", ""])
 
 
@@ -129,7 +142,7 @@ class _Handler:
             if self._path.count("graph") > 1 or self.nodes or self.edges:
                 self.fail("a second graph: a file holds one chain")
             if attributes.get("edgedefault", "directed") != "directed":
-                self.fail("the graph is undirected; a chain's graph has edgedefault=\"directed\"")
+                self.fail('the graph is undirected; a chain\'s graph has edgedefault="directed"')
         elif tag == "key":
             self._key(attributes)
         elif tag == "node":
@@ -205,8 +218,10 @@ def read_graphml(path: str | Path, limit: int | None = None) -> ChainFile:
     if not handler.nodes:
         source.fail(1, "there is no node: a chain needs a state")
     number = _numbers(list(handler.nodes))
-    nodes = sorted(((number[name], name, *found) for name, found in handler.nodes.items()),
-                   key=lambda node: node[0])
+    nodes = sorted(
+        ((number[name], name, *found) for name, found in handler.nodes.items()),
+        key=lambda node: node[0],
+    )
     reader = _rows(source, handler, number)
     labels: dict[str, list[int]] = {}
     start = []
@@ -218,11 +233,16 @@ def read_graphml(path: str | Path, limit: int | None = None) -> ChainFile:
         if _truth(source, line, data.get("start", "false")):
             start.append(i)
     result = assemble(reader, start, labels)
-    positions = [_position(source, line, data.get("position", str(i)))
-                 for i, _, line, data in nodes]
+    positions = [
+        _position(source, line, data.get("position", str(i))) for i, _, line, data in nodes
+    ]
     names = [data.get("label", name) for _, name, _, data in nodes]
-    return replace(result, chain=replace(
-        result.chain, positions=np.array(positions, np.int64), labeller=names.__getitem__))
+    return replace(
+        result,
+        chain=replace(
+            result.chain, positions=np.array(positions, np.int64), labeller=names.__getitem__
+        ),
+    )
 
 
 def _numbers(names: list[str]) -> dict[str, int]:
@@ -238,8 +258,10 @@ def _rows(source: Source, handler: _Handler, number: dict[str, int]) -> RowReade
     rows: list[dict[int, tuple[int, int]]] = [{} for _ in number]
     for line, tail, head, data in handler.edges:
         if tail not in number or head not in number or number[head] in rows[number[tail]]:
-            source.fail(line, f"edge {show(tail)} -> {show(head)} comes twice or has an end that "
-                              f"does not exist")
+            source.fail(
+                line,
+                f"edge {show(tail)} -> {show(head)} comes twice or has an end that does not exist",
+            )
         if "probability" not in data:
             source.fail(line, f"edge {show(tail)} -> {show(head)} has no probability")
         rows[number[tail]][number[head]] = reader.probability(line, data["probability"].strip())
@@ -256,5 +278,8 @@ def _truth(source: Source, line: int, text: str) -> bool:
 
 
 def _position(source: Source, line: int, text: str) -> int:
-    return -parse_integer(source, line, text[1:], "a position") if text.startswith("-") else (
-        parse_integer(source, line, text, "a position"))
+    return (
+        -parse_integer(source, line, text[1:], "a position")
+        if text.startswith("-")
+        else (parse_integer(source, line, text, "a position"))
+    )

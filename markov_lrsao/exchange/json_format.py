@@ -46,27 +46,30 @@ __all__ = ["format_json", "read_json", "write_json"]
 _KEYS = {"format", "version", "states", "start", "labels", "positions", "names", "rewards", "rows"}
 
 
-def format_json(
-    chain: MarkovChain, *, rewards: Mapping[str, Sequence[fmpq]] | None = None
-) -> str:
+def format_json(chain: MarkovChain, *, rewards: Mapping[str, Sequence[fmpq]] | None = None) -> str:
     """Return a chain as JSON text."""
     check_reward_names(chain, rewards or {}, bare=False)
     head = {
-        "format": "markov chain", "version": 1, "states": chain.size,
+        "format": "markov chain",
+        "version": 1,
+        "states": chain.size,
         "start": chain.start.tolist(),
         "labels": {name: states.tolist() for name, states in chain.labels.items()},
         "positions": chain.positions.tolist(),
         "names": [chain.label(i) for i in range(chain.size)],
-        "rewards": {name: [rational_text(value) for value in earned]
-                    for name, earned in (rewards or {}).items()},
+        "rewards": {
+            name: [rational_text(value) for value in earned]
+            for name, earned in (rewards or {}).items()
+        },
     }
-    moves = [f'[{j}, "{text}"]' for j, text in zip(
-        chain.indices.tolist(), fraction_texts(chain), strict=True)]
+    moves = [
+        f'[{j}, "{text}"]'
+        for j, text in zip(chain.indices.tolist(), fraction_texts(chain), strict=True)
+    ]
     pointers = chain.indptr.tolist()
-    rows = ",\n  ".join(
-        f"[{', '.join(moves[a:b])}]" for a, b in pairwise(pointers))
+    rows = ",\n  ".join(f"[{', '.join(moves[a:b])}]" for a, b in pairwise(pointers))
     fields = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
-    return f"{{{fields},\n \"rows\": [\n  {rows}\n ]}}\n"
+    return f'{{{fields},\n "rows": [\n  {rows}\n ]}}\n'
 
 
 def write_json(
@@ -85,8 +88,11 @@ def read_json(path: str | Path, limit: int | None = None) -> ChainFile:
         source.fail(1, 'expected an object with "format": "markov chain"')
     if set(data) - _KEYS or data.get("version") != 1:
         unknown = listing(repr(key) for key in sorted(set(data) - _KEYS))
-        source.fail(1, f"unknown keys ({unknown}) or version "
-                       f"{show(repr(data.get('version')))}; version 1 is read")
+        source.fail(
+            1,
+            f"unknown keys ({unknown}) or version "
+            f"{show(repr(data.get('version')))}; version 1 is read",
+        )
     rows, states = data.get("rows"), data.get("states")
     if not isinstance(rows, list) or not rows or type(states) is not int or states != len(rows):
         source.fail(1, '"states" must be the number of "rows", at least 1')
@@ -97,9 +103,13 @@ def read_json(path: str | Path, limit: int | None = None) -> ChainFile:
         if not isinstance(row, list):
             source.fail(line.number, f"row {i} must be a list of [target, probability]")
         for pair in row:
-            if (not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int
-                    or not isinstance(pair[1], str)):
-                source.fail(line.number, f"row {i} must be a list of [target, \"p/q\"]")
+            if (
+                not isinstance(pair, list)
+                or len(pair) != 2
+                or type(pair[0]) is not int
+                or not isinstance(pair[1], str)
+            ):
+                source.fail(line.number, f'row {i} must be a list of [target, "p/q"]')
             if not 0 <= pair[0] < states or pair[0] in entries:
                 source.fail(line.number, f"row {i}: target {pair[0]} does not exist or comes twice")
             try:
@@ -114,7 +124,8 @@ def read_json(path: str | Path, limit: int | None = None) -> ChainFile:
     if not isinstance(labels, dict):
         source.fail(1, '"labels" must map names to lists of states')
     result = assemble(
-        reader, _states(source, "start", data.get("start", []), states),
+        reader,
+        _states(source, "start", data.get("start", []), states),
         {name: _states(source, name, where, states) for name, where in labels.items()},
         _rewards(source, data.get("rewards", {}), states),
     )
@@ -162,8 +173,11 @@ def _rewards(source: Source, rewards: object, size: int) -> dict[str, tuple[fmpq
         source.fail(1, '"rewards" must map names to lists of numbers')
     result = {}
     for name, earned in rewards.items():
-        if (not isinstance(earned, list) or len(earned) != size
-                or not all(isinstance(value, str) for value in earned)):
+        if (
+            not isinstance(earned, list)
+            or len(earned) != size
+            or not all(isinstance(value, str) for value in earned)
+        ):
             source.fail(1, f"reward {show(name)} must be {size} texts")
         result[name] = tuple(fmpq(*parse_number(source, 1, value, "reward")) for value in earned)
     return result
@@ -172,13 +186,19 @@ def _rewards(source: Source, rewards: object, size: int) -> dict[str, tuple[fmpq
 def _annotated(source: Source, chain: MarkovChain, data: Mapping[str, Any]) -> MarkovChain:
     names, positions = data.get("names"), data.get("positions")
     if names is not None:
-        if (not isinstance(names, list) or len(names) != chain.size
-                or not all(isinstance(name, str) for name in names)):
+        if (
+            not isinstance(names, list)
+            or len(names) != chain.size
+            or not all(isinstance(name, str) for name in names)
+        ):
             source.fail(1, f'"names" must be {chain.size} texts')
         chain = replace(chain, labeller=names.__getitem__)
     if positions is not None:
-        if (not isinstance(positions, list) or len(positions) != chain.size
-                or not all(type(p) is int and abs(p) < 2**62 for p in positions)):
+        if (
+            not isinstance(positions, list)
+            or len(positions) != chain.size
+            or not all(type(p) is int and abs(p) < 2**62 for p in positions)
+        ):
             source.fail(1, f'"positions" must be {chain.size} integers')
         chain = replace(chain, positions=np.array(positions, np.int64))
     return chain

@@ -36,16 +36,19 @@ _LABEL = re.compile(r'% label "([^"]+)":((?: [0-9]+)*)')
 
 def format_matrix_market(chain: MarkovChain) -> str:
     """Return a chain as Matrix Market text."""
-    lines = ["%%MatrixMarket matrix coordinate real general",
-             "% start: " + " ".join(str(i + 1) for i in chain.start.tolist())]
+    lines = [
+        "%%MatrixMarket matrix coordinate real general",
+        "% start: " + " ".join(str(i + 1) for i in chain.start.tolist()),
+    ]
     for name, states in chain.labels.items():
         check_label(name, "")
         lines.append(f'% label "{name}":' + "".join(f" {i + 1}" for i in states.tolist()))
     lines.append(f"{chain.size} {chain.size} {chain.transitions}")
     lines += [
         f"{i + 1} {j + 1} {value}"
-        for i, j, value in zip(chain.sources.tolist(), chain.indices.tolist(),
-                               double_texts(chain), strict=True)
+        for i, j, value in zip(
+            chain.sources.tolist(), chain.indices.tolist(), double_texts(chain), strict=True
+        )
     ]
     return "\n".join([*lines, ""])
 
@@ -61,7 +64,8 @@ def read_matrix_market(path: str | Path, limit: int | None = None) -> ChainFile:
     lines = source.lines()
     head = lines[0].lower().split() if lines else []
     if head[:1] != ["%%matrixmarket"] or head[1:] not in (
-        ["matrix", "coordinate", "real", "general"], ["matrix", "coordinate", "integer", "general"]
+        ["matrix", "coordinate", "real", "general"],
+        ["matrix", "coordinate", "integer", "general"],
     ):
         source.fail(1, "expected '%%MatrixMarket matrix coordinate real general'")
     marks, at = _marks(source, lines)
@@ -90,21 +94,26 @@ def read_matrix_market(path: str | Path, limit: int | None = None) -> ChainFile:
         row[j] = reader.probability(number, words[2])
         seen += 1
     if seen != entries:
-        source.fail(number, f"the file ends after {seen} entries, but line {at + 1} says "
-                            f"{entries} (truncated?)")
+        source.fail(
+            number,
+            f"the file ends after {seen} entries, but line {at + 1} says {entries} (truncated?)",
+        )
     for i in range(min(size, len(rows) + 1)):
         if i not in rows:
             source.fail(number, f"row {i + 1} is empty: state {i} is a deadlock")
         reader.add(first[i], rows[i])
-    places = {name: [_place(source, line, text, size) for text in texts]
-              for name, (line, texts) in marks.items()}
-    return assemble(reader, places.pop(None, []),
-                    {name: where for name, where in places.items() if name is not None})
+    places = {
+        name: [_place(source, line, text, size) for text in texts]
+        for name, (line, texts) in marks.items()
+    }
+    return assemble(
+        reader,
+        places.pop(None, []),
+        {name: where for name, where in places.items() if name is not None},
+    )
 
 
-def _marks(
-    source: Source, lines: list[str]
-) -> tuple[dict[str | None, tuple[int, list[str]]], int]:
+def _marks(source: Source, lines: list[str]) -> tuple[dict[str | None, tuple[int, list[str]]], int]:
     """Return label (None: the start) -> (line, indices), and where the comments end."""
     marks: dict[str | None, tuple[int, list[str]]] = {}
     at = 1
@@ -114,8 +123,9 @@ def _marks(
         start, label = _START.fullmatch(text), _LABEL.fullmatch(text)
         if not start and not label:
             if text.startswith(("% start:", "% label ")):
-                source.fail(at, f"expected '% start: 1 2' or '% label \"NAME\": 3', "
-                                f"not {show(text)}")
+                source.fail(
+                    at, f"expected '% start: 1 2' or '% label \"NAME\": 3', not {show(text)}"
+                )
             continue
         name = label[1] if label else None
         if name in marks:

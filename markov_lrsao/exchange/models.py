@@ -18,7 +18,11 @@ __all__ = ["model_chain", "step_rewards"]
 
 
 def model_chain(
-    law: StepLaw, part: str | None = None, *, merge: bool = True, max_states: int | None = None,
+    law: StepLaw,
+    part: str | None = None,
+    *,
+    merge: bool = True,
+    max_states: int | None = None,
     progress: Progress = no_progress,
 ) -> MarkovChain:
     """Return the joint chain, or one part of it, with labels.
@@ -31,12 +35,15 @@ def model_chain(
     """
     ends = law.landscape.milestones
     if part is None:
-        chain = enumerate_joint(law, merge=merge, field="float", max_states=max_states,
-                                progress=progress).chain
-        return chain.with_labels({
-            "target": chain.positions >= ends[-1],
-            **{f"milestone{k}": chain.positions >= end for k, end in enumerate(ends[:-1], 1)},
-        })
+        chain = enumerate_joint(
+            law, merge=merge, field="float", max_states=max_states, progress=progress
+        ).chain
+        return chain.with_labels(
+            {
+                "target": chain.positions >= ends[-1],
+                **{f"milestone{k}": chain.positions >= end for k, end in enumerate(ends[:-1], 1)},
+            }
+        )
     from markov_lrsao.parts import part_chain
 
     chain = part_chain(law, part, merge=merge, progress=progress)

@@ -53,8 +53,9 @@ def format_labels(chain: MarkovChain, *, storm: bool = False) -> str:
         if index:
             check_label(name, "init")
         if storm and (_SPACE.search(name) or name.startswith("#")):
-            raise ParameterError(f"the label {name!r} has a space or begins with '#', which this "
-                                 f"format cannot hold")
+            raise ParameterError(
+                f"the label {name!r} has a space or begins with '#', which this format cannot hold"
+            )
         for i in chain.labels.get(name, ()) if index else ():
             carried.setdefault(int(i), []).append(index)
     if storm:
@@ -67,7 +68,11 @@ def format_labels(chain: MarkovChain, *, storm: bool = False) -> str:
 
 
 def write_prism(
-    chain: MarkovChain, path: str | Path, *, values: str = "double", storm: bool = False,
+    chain: MarkovChain,
+    path: str | Path,
+    *,
+    values: str = "double",
+    storm: bool = False,
     rewards: Mapping[str, Sequence[fmpq]] | None = None,
 ) -> list[Path]:
     """Write ``stem.tra``, ``stem.lab`` and, with one reward, ``stem.srew``; return the paths.
@@ -84,15 +89,21 @@ def write_prism(
     if path.suffix != ".tra":
         path = path.with_name(path.name + ".tra")
     if rewards and len(rewards) > 1:
-        raise ParameterError(f"{printable(str(path))}: these files hold one reward, not "
-                             f"{len(rewards)}")
+        raise ParameterError(
+            f"{printable(str(path))}: these files hold one reward, not {len(rewards)}"
+        )
     check_reward_names(chain, rewards or {}, bare=False)
-    texts = {path: format_transitions(chain, values=values, storm=storm),
-             path.with_suffix(".lab"): format_labels(chain, storm=storm)}
+    texts = {
+        path: format_transitions(chain, values=values, storm=storm),
+        path.with_suffix(".lab"): format_labels(chain, storm=storm),
+    }
     if rewards:
         (earned,) = rewards.values()
-        lines = [f"{i} {rational_text(value) if values == 'rational' else _double(value)}"
-                 for i, value in enumerate(earned) if value != 0]
+        lines = [
+            f"{i} {rational_text(value) if values == 'rational' else _double(value)}"
+            for i, value in enumerate(earned)
+            if value != 0
+        ]
         head = [] if storm else [f"{chain.size} {len(lines)}"]
         suffix = ".state.rew" if storm else ".srew"
         texts[path.with_suffix(suffix)] = "\n".join([*head, *lines, ""])
@@ -112,4 +123,5 @@ def _refuse_stale(path: Path, texts: Mapping[Path, str]) -> None:
             if name not in texts and name.exists():
                 raise ParameterError(
                     f"{printable(str(name))} lies there and would be taken for a part of the new "
-                    f"files; remove it or choose another name")
+                    f"files; remove it or choose another name"
+                )

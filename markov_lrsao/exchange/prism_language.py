@@ -36,21 +36,39 @@ def format_prism_language(
     if merge:
         automata, _ = merge_patterns(automata)
     rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
-    lines = [*_head(law, merge), "dtmc", "", f"const int n = {law.n};", "", "module search",
-             f"  p : [0..{law.optimum}] init 0; // position: the number of ones"]
+    lines = [
+        *_head(law, merge),
+        "dtmc",
+        "",
+        f"const int n = {law.n};",
+        "",
+        "module search",
+        f"  p : [0..{law.optimum}] init 0; // position: the number of ones",
+    ]
     for r in rows:
         count = len(automata.patterns[int(automata.regions.row_class[r])])
-        lines.append(f"  {_name(law, r)} : [0..{max(count - 1, 1)}] init 0; "
-                     f"// pattern of the Q-row of agent state {law.row_value[r]}")
-    for (r, kind), group in groupby(range(law.optimum),
-                                    key=lambda p: (int(law.row[p]), int(law.kind[p]))):
+        lines.append(
+            f"  {_name(law, r)} : [0..{max(count - 1, 1)}] init 0; "
+            f"// pattern of the Q-row of agent state {law.row_value[r]}"
+        )
+    for (r, kind), group in groupby(
+        range(law.optimum), key=lambda p: (int(law.row[p]), int(law.kind[p]))
+    ):
         positions = list(group)
         lines += ["", f"  // {_where(positions)}: the agent sees state {law.row_value[r]}"]
         lines += _commands(automata, r, kind, positions)
-    lines += ["", "  // the optimum has been found", f"  [] p={law.optimum} -> true;", "endmodule",
-              "", f'label "target" = p={law.optimum};']
-    lines += [f'label "milestone{k}" = p>={position};'
-              for k, position in enumerate(law.landscape.milestones[:-1], start=1)]
+    lines += [
+        "",
+        "  // the optimum has been found",
+        f"  [] p={law.optimum} -> true;",
+        "endmodule",
+        "",
+        f'label "target" = p={law.optimum};',
+    ]
+    lines += [
+        f'label "milestone{k}" = p>={position};'
+        for k, position in enumerate(law.landscape.milestones[:-1], start=1)
+    ]
     lines += ["", 'rewards "steps"', f"  p<{law.optimum} : 1;", "endrewards", ""]
     return "\n".join(lines)
 
@@ -68,8 +86,10 @@ def _head(law: StepLaw, merge: bool) -> list[str]:
     lines = [f"// {law.algorithm.name} on {shape.name}, {size}"]
     chosen = law.algorithm.parameters
     if chosen is not None:
-        lines.append(f"// alpha = {rational_text(chosen.alpha)}, gamma = "
-                     f"{rational_text(chosen.gamma)}, r = {rational_text(chosen.r)}")
+        lines.append(
+            f"// alpha = {rational_text(chosen.alpha)}, gamma = "
+            f"{rational_text(chosen.gamma)}, r = {rational_text(chosen.r)}"
+        )
     if merge:
         lines.append("// Patterns with equal futures are merged; a class is named by one of them.")
     return [*lines, '// Expected number of steps: R{"steps"}=? [ F "target" ]', ""]
@@ -116,7 +136,8 @@ def _commands(automata: RowAutomata, row: int, kind: int, positions: list[int]) 
         lines.append(f"  // {text}; greedy: {greedy}")
         updates = " + ".join(
             f"{_weight(counts, len(shown.maximal))} : {_update(variable, step, k, to)}"
-            for (step, to), counts in sorted(outcome.items()))
+            for (step, to), counts in sorted(outcome.items())
+        )
         lines.append(f"  [] {here} & {variable}={k} -> {updates};")
     return lines
 
@@ -125,8 +146,11 @@ def _weight(counts: Counter[int], ties: int) -> str:
     """Return (a p + b (n-p)) / (ties n), a and b being how many greedy actions lead here."""
     if counts[DOWN] == counts[UP]:
         return "1" if counts[UP] == ties else f"{counts[UP]}/{ties}"
-    terms = [(f"{count}*" if count > 1 else "") + text
-             for count, text in ((counts[DOWN], "p"), (counts[UP], "(n-p)")) if count]
+    terms = [
+        (f"{count}*" if count > 1 else "") + text
+        for count, text in ((counts[DOWN], "p"), (counts[UP], "(n-p)"))
+        if count
+    ]
     above = terms[0] if len(terms) == 1 else f"({'+'.join(terms)})"
     return f"{above}/n" if ties == 1 else f"{above}/({ties}*n)"
 

@@ -89,9 +89,17 @@ class Settings:
     def quick(cls) -> Settings:
         """Return the same figures with fewer points and runs: all of them within two minutes."""
         return cls(
-            runs=200, small=(100, 1000, 150), large=(1000, 10_000, 3000), earl_n=(100, 1000, 225),
-            earl_runs=200, float_n=(1000, 10_000, 3000), float_runs=100, law_n=400, law_runs=300,
-            quantile_n=(100, 500, 200), profile_n=60,
+            runs=200,
+            small=(100, 1000, 150),
+            large=(1000, 10_000, 3000),
+            earl_n=(100, 1000, 225),
+            earl_runs=200,
+            float_n=(1000, 10_000, 3000),
+            float_runs=100,
+            law_n=400,
+            law_runs=300,
+            quantile_n=(100, 500, 200),
+            profile_n=60,
             map_grid=(8, 5),
         )
 
@@ -101,8 +109,9 @@ class Settings:
             return f"markov-lrsao figures --only {name}"
         if self == Settings.quick():
             return f"markov-lrsao figures --quick --only {name}"
-        changed = ", ".join(f"{k}={v!r}" for k, v in asdict(self).items()
-                            if v != getattr(Settings.full(), k))
+        changed = ", ".join(
+            f"{k}={v!r}" for k, v in asdict(self).items() if v != getattr(Settings.full(), k)
+        )
         return f"build(['{name}'], out, Settings({changed}))"
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,14 +200,23 @@ class FigureData:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         result: dict[str, Any] = {
-            "name": self.name, "title": self.title, "caption": self.caption,
-            "command": self.command, "kind": self.kind, "settings": dict(self.settings),
-            "version": self.version, "x": self.x.to_dict(), "y": self.y.to_dict(),
-            "series": [s.to_dict() for s in self.series], "notes": dict(self.notes),
+            "name": self.name,
+            "title": self.title,
+            "caption": self.caption,
+            "command": self.command,
+            "kind": self.kind,
+            "settings": dict(self.settings),
+            "version": self.version,
+            "x": self.x.to_dict(),
+            "y": self.y.to_dict(),
+            "series": [s.to_dict() for s in self.series],
+            "notes": dict(self.notes),
         }
         if self.kind == "graph":
-            result |= {"nodes": [dict(n) for n in self.nodes],
-                       "edges": [dict(e) for e in self.edges]}
+            result |= {
+                "nodes": [dict(n) for n in self.nodes],
+                "edges": [dict(e) for e in self.edges],
+            }
         if self.kind == "map":
             result["grid"] = self.grid
         return result
@@ -233,8 +251,9 @@ class FigureData:
             writer.writerow(["series", "kind", "x", "y", "low", "high", "exact"])
             for s in self.series:
                 columns = [c or [None] * len(s.x) for c in (s.y, s.low, s.high, s.exact)]
-                writer.writerows([s.name, s.kind, x, *rest]
-                                 for x, *rest in zip(s.x, *columns, strict=True))
+                writer.writerows(
+                    [s.name, s.kind, x, *rest] for x, *rest in zip(s.x, *columns, strict=True)
+                )
         return out.getvalue()
 
 

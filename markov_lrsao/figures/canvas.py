@@ -34,14 +34,14 @@ def pictures(data: FigureData) -> dict[str, bytes]:
 
     with rc_context({"svg.hashsalt": data.name}):
         # Measuring a graph's many arrows for a layout takes longer than drawing them.
-        canvas = Figure(figsize=_size(data),
-                        layout=None if data.kind == "graph" else "constrained")
+        canvas = Figure(figsize=_size(data), layout=None if data.kind == "graph" else "constrained")
         FigureCanvasAgg(canvas)
         draw(data, canvas)
         made = {}
-        for ending, metadata in (("png", {"Title": data.title, "Description": data.command}),
-                                 ("svg", {"Title": data.title, "Description": data.command,
-                                          "Date": None})):
+        for ending, metadata in (
+            ("png", {"Title": data.title, "Description": data.command}),
+            ("svg", {"Title": data.title, "Description": data.command, "Date": None}),
+        ):
             stream = io.BytesIO()
             canvas.savefig(stream, format=ending, dpi=160, metadata=metadata)
             made[ending] = stream.getvalue()
@@ -77,8 +77,15 @@ def draw(data: FigureData, canvas: Any) -> None:
         engine.set(rect=(0, 0.035, 1, 0.965))
     else:
         canvas.subplots_adjust(left=0.01, right=0.99, bottom=0.07, top=0.94)
-    canvas.text(0.01, 0.008, f"{data.command}    (markov-lrsao {data.version})", fontsize=6,
-                color="#444444", family="monospace", gid="command")
+    canvas.text(
+        0.01,
+        0.008,
+        f"{data.command}    (markov-lrsao {data.version})",
+        fontsize=6,
+        color="#444444",
+        family="monospace",
+        gid="command",
+    )
 
 
 def floats(values: Sequence[float | None] | None) -> Any:
@@ -97,8 +104,9 @@ def _draw_chart(data: FigureData, axes: Sequence[Any]) -> None:
     for k, series in enumerate(data.series):
         _draw_series(axes[series.panel], series, f"series-{k}")
     if len(axes) == 1:  # below the axes, where it cannot hide anything
-        axes[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=7,
-                       frameon=False)
+        axes[0].legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=7, frameon=False
+        )
     for axis in axes:
         if len(axes) > 1:
             axis.legend(fontsize=7, framealpha=0.85)
@@ -120,23 +128,40 @@ def _draw_series(axis: Any, series: Series, gid: str) -> None:
     style = _STYLES[series.style]
     label = series.name if series.listed else f"_{series.name}"  # matplotlib's way to leave it out
     if series.kind == "band":
-        artist = axis.fill_between(x, floats(series.low), floats(series.high), color=colour,
-                                   alpha=0.22, lw=0.6, label=label)
+        artist = axis.fill_between(
+            x,
+            floats(series.low),
+            floats(series.high),
+            color=colour,
+            alpha=0.22,
+            lw=0.6,
+            label=label,
+        )
     elif series.kind == "points":
-        (artist,) = axis.plot(x, y, ls="none", marker=series.marker or "o", ms=4, color=colour,
-                              mfc="white", mew=1.1, label=label, zorder=3)
+        (artist,) = axis.plot(
+            x,
+            y,
+            ls="none",
+            marker=series.marker or "o",
+            ms=4,
+            color=colour,
+            mfc="white",
+            mew=1.1,
+            label=label,
+            zorder=3,
+        )
         if series.low is not None:
             low, high = floats(series.low), floats(series.high)
             axis.vlines(x, low, high, color=colour, lw=0.9)
     elif series.kind == "bars":
         artist = axis.vlines(x, 0, y, color=colour, lw=3, ls=style, label=label)
     elif series.kind == "step":
-        (artist,) = axis.step(x, y, where="post", color=colour, ls=style, lw=1.4,
-                              label=label)
+        (artist,) = axis.step(x, y, where="post", color=colour, ls=style, lw=1.4, label=label)
     else:
         marker = series.marker if len(x) <= _MOST_MARKED else None
-        (artist,) = axis.plot(x, y, color=colour, ls=style, lw=1.5, marker=marker, ms=4,
-                              label=label)
+        (artist,) = axis.plot(
+            x, y, color=colour, ls=style, lw=1.5, marker=marker, ms=4, label=label
+        )
     artist.set_gid(gid)
 
 
@@ -151,9 +176,15 @@ def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
         _hatch(axis, x, y, np.asarray(grid["infinite"], dtype=bool), "xxx", "#000000", "infinite")
     for k, border in enumerate(grid.get("borders", ())):
         style = _STYLES.get(border.get("style", ""), tuple(_STYLES.values())[k % len(_STYLES)])
-        axis.plot(floats(border["x"]), floats(border["y"]), lw=border.get("width", 1.6), ls=style,
-                  color=COLOURS[(k + 1) % len(COLOURS)],
-                  label=f"{border['name']}: {border['condition']}", gid=f"border-{k}")
+        axis.plot(
+            floats(border["x"]),
+            floats(border["y"]),
+            lw=border.get("width", 1.6),
+            ls=style,
+            color=COLOURS[(k + 1) % len(COLOURS)],
+            label=f"{border['name']}: {border['condition']}",
+            gid=f"border-{k}",
+        )
     axis.set_xscale(data.x.scale)
     axis.set_yscale(data.y.scale)
     axis.set_xlim(x[0], x[-1])
@@ -161,8 +192,9 @@ def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
     axis.set_xlabel(data.x.label, fontsize=9)
     axis.set_ylabel(data.y.label, fontsize=9)
     if axis.get_legend_handles_labels()[0]:  # below the axes, where it cannot hide anything
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=6,
-                    frameon=False)
+        axis.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=6, frameon=False
+        )
     canvas.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
 
 
@@ -170,11 +202,16 @@ def _hatch(axis: Any, x: Any, y: Any, cells: Any, hatch: str, colour: str, gid: 
     """Hatch some cells of a grid, leaving their colour as it is."""
     from matplotlib.collections import PolyCollection
 
-    corners = [[(x[i], y[j]), (x[i + 1], y[j]), (x[i + 1], y[j + 1]), (x[i], y[j + 1])]
-               for j, i in np.argwhere(cells).tolist()]
+    corners = [
+        [(x[i], y[j]), (x[i + 1], y[j]), (x[i + 1], y[j + 1]), (x[i], y[j + 1])]
+        for j, i in np.argwhere(cells).tolist()
+    ]
     if corners:
-        axis.add_collection(PolyCollection(
-            corners, facecolor="none", edgecolor=colour, linewidth=0.0, hatch=hatch, gid=gid))
+        axis.add_collection(
+            PolyCollection(
+                corners, facecolor="none", edgecolor=colour, linewidth=0.0, hatch=hatch, gid=gid
+            )
+        )
 
 
 def _edges(centres: Any, scale: str) -> Any:

@@ -66,16 +66,32 @@ def _site(name: str, settings: Settings, progress: Progress) -> FigureData:
         columns.setdefault(d, []).append(k)
     untangle(columns, [(int(e["source"]), int(e["target"])) for e in edges])
     nodes = [
-        node(str(k), automata.label(row, k).replace(", ", "\n"), 2.3 * d,
-             1.35 * ((len(column) - 1) / 2 - i), end=not is_explored(automata, p, k))
-        for d, column in columns.items() for i, k in enumerate(column)]
+        node(
+            str(k),
+            automata.label(row, k).replace(", ", "\n"),
+            2.3 * d,
+            1.35 * ((len(column) - 1) / 2 - i),
+            end=not is_explored(automata, p, k),
+        )
+        for d, column in columns.items()
+        for i, k in enumerate(column)
+    ]
     return FigureData(
-        name=name, title=_site_title(name), kind="graph", command=settings.command(name),
-        settings=settings.to_dict(), nodes=nodes, edges=edges,
+        name=name,
+        title=_site_title(name),
+        kind="graph",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        nodes=nodes,
+        edges=edges,
         caption=f"The automaton of position {text} ({where}): order of the row's entries, and what "
-                f"a step does. Probabilities are exact, for n = {n}, l = {ell}, position {p}.",
-        notes={"n": n, "ell": ell, "position": p,
-               "ends": "patterns with which the site is never met again"},
+        f"a step does. Probabilities are exact, for n = {n}, l = {ell}, position {p}.",
+        notes={
+            "n": n,
+            "ell": ell,
+            "position": p,
+            "ends": "patterns with which the site is never met again",
+        },
     )
 
 
@@ -94,26 +110,44 @@ def _right(settings: Settings, progress: Progress) -> FigureData:
     columns: dict[int, list[int]] = {}
     for i, state in enumerate(tail.states):
         columns.setdefault(state.position, []).append(i)
-    untangle(columns, [(i, t) for i, row in enumerate(tail.edges) for t, _ in row
-                       if isinstance(t, int)])
+    untangle(
+        columns, [(i, t) for i, row in enumerate(tail.edges) for t, _ in row if isinstance(t, int)]
+    )
     nodes = [
-        node(str(i), _state_label(tail, tail.states[i]), 3.0 * (position - tail.first),
-             0.8 * ((len(column) - 1) / 2 - k))
-        for position, column in sorted(columns.items()) for k, i in enumerate(column)]
+        node(
+            str(i),
+            _state_label(tail, tail.states[i]),
+            3.0 * (position - tail.first),
+            0.8 * ((len(column) - 1) / 2 - k),
+        )
+        for position, column in sorted(columns.items())
+        for k, i in enumerate(column)
+    ]
     nodes.append(node("optimum", f"{n}\noptimum", 3.0 * (n - tail.first), 0.0, end=True))
     edges = [
         _tail_edge(tail, i, target, weight)
-        for i, row in enumerate(tail.edges) for target, weight in row]
+        for i, row in enumerate(tail.edges)
+        for target, weight in row
+    ]
     name = "right-plateau"
     return FigureData(
-        name=name, title=TITLE, kind="graph", command=settings.command(name),
-        settings=settings.to_dict(), nodes=nodes, edges=edges,
+        name=name,
+        title=TITLE,
+        kind="graph",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        nodes=nodes,
+        edges=edges,
         caption=f"The chain of phase 3 (n = {n}, l = {ell}), {len(tail.states)} states: position, "
-                f"pattern of the row of n-l-1, pattern of row 0. Exact. An arrow of probability "
-                f"one to the optimum is a corridor: RightBridge is learnt and only climbs.",
-        notes={"n": n, "ell": ell, "states": len(tail.states),
-               "starts": [str(i) for i in tail.start],
-               "edges": "labels and probabilities of all edges are in the data"},
+        f"pattern of the row of n-l-1, pattern of row 0. Exact. An arrow of probability "
+        f"one to the optimum is a corridor: RightBridge is learnt and only climbs.",
+        notes={
+            "n": n,
+            "ell": ell,
+            "states": len(tail.states),
+            "starts": [str(i) for i in tail.start],
+            "edges": "labels and probabilities of all edges are in the data",
+        },
     )
 
 
@@ -125,21 +159,27 @@ def untangle(columns: dict[int, list[int]], pairs: list[tuple[int, int]]) -> Non
             near.setdefault(a, []).append(b)
             near.setdefault(b, []).append(a)
     for _ in range(12):
-        height = {i: (k + 0.5) / len(column) for column in columns.values()
-                  for k, i in enumerate(column)}
+        height = {
+            i: (k + 0.5) / len(column) for column in columns.values() for k, i in enumerate(column)
+        }
         for column in columns.values():
-            column.sort(key=lambda i: sum(height[j] for j in near.get(i, [i]))
-                        / len(near.get(i, [i])))
+            column.sort(
+                key=lambda i: sum(height[j] for j in near.get(i, [i])) / len(near.get(i, [i]))
+            )
 
 
 def _state_label(block: Block, state: State) -> str:
     automata = block.automata
-    shown = [automata.label(int(automata.regions.row_class[r]), k)
-             for r, k in zip(block.rows, state.patterns, strict=True)]
+    shown = [
+        automata.label(int(automata.regions.row_class[r]), k)
+        for r, k in zip(block.rows, state.patterns, strict=True)
+    ]
     below = int(automata.law.row[block.first])
-    words = [s for r, s in sorted(zip(block.rows, shown, strict=True),
-                                  key=lambda pair: pair[0] != below)
-             if r != int(automata.law.row[automata.law.optimum])]
+    words = [
+        s
+        for r, s in sorted(zip(block.rows, shown, strict=True), key=lambda pair: pair[0] != below)
+        if r != int(automata.law.row[automata.law.optimum])
+    ]
     return f"{state.position}  " + "\n".join(words)
 
 
@@ -149,12 +189,22 @@ def _tail_edge(
     n, p = block.automata.law.n, block.states[source].position
     to = "optimum" if isinstance(target, Exit) else str(target)
     if isinstance(weight, Corridor):
-        return {"source": str(source), "target": to, "probability": "1", "moved": 1,
-                "label": f"corridor {weight.first}..{weight.last}"}
+        return {
+            "source": str(source),
+            "target": to,
+            "probability": "1",
+            "moved": 1,
+            "label": f"corridor {weight.first}..{weight.last}",
+        }
     end = n if isinstance(target, Exit) else block.states[target].position
     probability = rational_text(fmpq(weight[0] * p + weight[1] * (n - p), block.denominator))
-    return {"source": str(source), "target": to, "label": probability,
-            "probability": probability, "moved": end - p}
+    return {
+        "source": str(source),
+        "target": to,
+        "label": probability,
+        "probability": probability,
+        "moved": end - p,
+    }
 
 
 TITLE = "The chain of the right plateau"

@@ -38,13 +38,13 @@ def _earl_cells(
     plain, restarted, ours = [], [], []
     with progress(f"LRSAO and EA+RL, {schedule_text(schedule)}", total=sum(ns)) as bar:
         for n in ns:
-            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.earl_runs,
-                        seed=settings.seed)
+            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.earl_runs, seed=settings.seed)
             earl = replace(cell, algorithm="earl", limit=settings.earl_budget * n * n)
             ours.append(play(cell, settings.level))
             plain.append(play(earl, settings.level))
-            restarted.append(play(
-                replace(earl, restart=_restart(settings, schedule, n)), settings.level))
+            restarted.append(
+                play(replace(earl, restart=_restart(settings, schedule, n)), settings.level)
+            )
             bar.advance(n)
     return ns, ours, plain, restarted
 
@@ -62,7 +62,9 @@ def _earl_notes(settings: Settings, schedule: str) -> dict[str, Any]:
     algorithm = cell.law().algorithm
     ns = grid(settings.earl_n)
     return {
-        "runs": settings.earl_runs, "seed": settings.seed, "confidence": settings.level,
+        "runs": settings.earl_runs,
+        "seed": settings.seed,
+        "confidence": settings.level,
         "ell": [ell_of(schedule, n) for n in ns],
         "earl_alpha": rational_text(algorithm.learn),
         "earl_gamma": rational_text(algorithm.bootstrap / algorithm.learn),
@@ -80,38 +82,65 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
 
     def ert(title: str, found: list[Summary], colour: int, marker: str) -> Series:
         return Series(
-            name=title, kind="points", x=x, y=numbers(s.ert.value for s in found), colour=colour,
-            low=numbers(s.ert.low for s in found), high=numbers(s.ert.high for s in found),
-            marker=marker)
+            name=title,
+            kind="points",
+            x=x,
+            y=numbers(s.ert.value for s in found),
+            colour=colour,
+            low=numbers(s.ert.low for s in found),
+            high=numbers(s.ert.high for s in found),
+            marker=marker,
+        )
 
     return FigureData(
-        name=name, title=TITLES[name], kind="chart", command=settings.command(name),
-        settings=settings.to_dict(), x=Axis("n"),
+        name=name,
+        title=TITLES[name],
+        kind="chart",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        x=Axis("n"),
         y=Axis("function evaluations", "log" if log else "linear"),
         caption=f"E[T] of LRSAO and n H_n are exact. EA+RL (alpha = 0.8, gamma = 0.99) is sampled, "
-                f"{settings.earl_runs:,} runs a point: ERT = steps of all runs / successes at a "
-                f"{_budget_text(settings)}, without restarts and with a "
-                f"{_restart_text(settings)}; bars are {100 * settings.level:g}% intervals.",
+        f"{settings.earl_runs:,} runs a point: ERT = steps of all runs / successes at a "
+        f"{_budget_text(settings)}, without restarts and with a "
+        f"{_restart_text(settings)}; bars are {100 * settings.level:g}% intervals.",
         series=(
-            Series(name="LRSAO, E[T] exact", kind="line", x=x, colour=0,
-                   y=numbers(float(p.result.total) for p in points)),
+            Series(
+                name="LRSAO, E[T] exact",
+                kind="line",
+                x=x,
+                colour=0,
+                y=numbers(float(p.result.total) for p in points),
+            ),
             ert(f"LRSAO, simulated mean, {settings.earl_runs:,} runs", ours, 0, "o"),
             ert(f"EA+RL, ERT, {_budget_text(settings)}", plain, 1, "s"),
             ert(f"EA+RL, ERT, {_restart_text(settings)}", restarted, 2, "^"),
-            Series(name="n H_n, no local search from 0 is faster", kind="line", x=x, colour=6,
-                   y=numbers(p.coupon_collector for p in points), style="dotted"),
+            Series(
+                name="n H_n, no local search from 0 is faster",
+                kind="line",
+                x=x,
+                colour=6,
+                y=numbers(p.coupon_collector for p in points),
+                style="dotted",
+            ),
         ),
-        notes=_earl_notes(settings, schedule) | {
+        notes=_earl_notes(settings, schedule)
+        | {
             "success_rate": [s.success.value for s in plain],
             "success_rate_with_restarts": [s.success.value for s in restarted],
             "restarted_earl_interval_below_lrsao_at_n": [
-                n for n, s, p in zip(ns, restarted, points, strict=True)
-                if s.ert.high < float(p.result.total)],
+                n
+                for n, s, p in zip(ns, restarted, points, strict=True)
+                if s.ert.high < float(p.result.total)
+            ],
             "restarted_earl_interval_above_lrsao_at_n": [
-                n for n, s, p in zip(ns, restarted, points, strict=True)
-                if s.ert.low > float(p.result.total)],
+                n
+                for n, s, p in zip(ns, restarted, points, strict=True)
+                if s.ert.low > float(p.result.total)
+            ],
             "lrsao_over_coupon_collector": [
-                float(p.result.total) / p.coupon_collector for p in points],
+                float(p.result.total) / p.coupon_collector for p in points
+            ],
         },
     )
 
@@ -125,20 +154,33 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
             (plain, _budget_text(settings), "s^"[k], 0),
             (restarted, _restart_text(settings), "oD"[k], 2),
         ):
-            series.append(Series(
-                name=f"{schedule_text(schedule)}, {text}", kind="points", x=numbers(ns),
-                y=numbers(s.success.value for s in found), colour=1 + k + shift, marker=marker,
-                low=numbers(s.success.low for s in found),
-                high=numbers(s.success.high for s in found)))
+            series.append(
+                Series(
+                    name=f"{schedule_text(schedule)}, {text}",
+                    kind="points",
+                    x=numbers(ns),
+                    y=numbers(s.success.value for s in found),
+                    colour=1 + k + shift,
+                    marker=marker,
+                    low=numbers(s.success.low for s in found),
+                    high=numbers(s.success.high for s in found),
+                )
+            )
         notes[schedule] = _earl_notes(settings, schedule)
     name = "earl-success"
     return FigureData(
-        name=name, title=TITLES[name], kind="chart", command=settings.command(name),
-        settings=settings.to_dict(), x=Axis("n"), y=Axis("share of runs that end in the budget"),
-        series=tuple(series), notes=notes,
+        name=name,
+        title=TITLES[name],
+        kind="chart",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        x=Axis("n"),
+        y=Axis("share of runs that end in the budget"),
+        series=tuple(series),
+        notes=notes,
         caption=f"Sampled, {settings.earl_runs:,} runs a point, with Clopper and Pearson's "
-                f"{100 * settings.level:g}% intervals. Every run of LRSAO ends with probability "
-                f"one.",
+        f"{100 * settings.level:g}% intervals. Every run of LRSAO ends with probability "
+        f"one.",
     )
 
 
@@ -150,8 +192,9 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
         for n in ns:
             points.append(exact_point("2", n))
             cell = Cell(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
-            row = [play(c, settings.level).total
-                   for c in (cell, replace(cell, arithmetic="float64"))]
+            row = [
+                play(c, settings.level).total for c in (cell, replace(cell, arithmetic="float64"))
+            ]
             means.append([m for m in row if m is not None])
             bar.advance(n)
     exact = [float(p.result.total) for p in points]
@@ -160,35 +203,52 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
 
     def points_of(k: int, text: str, marker: str) -> Series:
         return Series(
-            name=f"simulated, {text}, {settings.float_runs:,} runs each", kind="points", x=x,
+            name=f"simulated, {text}, {settings.float_runs:,} runs each",
+            kind="points",
+            x=x,
             y=numbers(m[k].value / u for m, u in zip(means, unit, strict=True)),
             low=numbers(m[k].low / u for m, u in zip(means, unit, strict=True)),
             high=numbers(m[k].high / u for m, u in zip(means, unit, strict=True)),
-            colour=k + 1, marker=marker)
+            colour=k + 1,
+            marker=marker,
+        )
 
     name = "float64-ratio" if ratio else "float64"
     return FigureData(
-        name=name, title=TITLES[name], kind="chart", command=settings.command(name),
-        settings=settings.to_dict(), x=Axis("n", "linear" if ratio else "log"),
+        name=name,
+        title=TITLES[name],
+        kind="chart",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        x=Axis("n", "linear" if ratio else "log"),
         y=Axis("mean T / exact E[T]") if ratio else Axis("T (function evaluations)", "log"),
         caption="The line is the exact E[T]; both sets of points are sampled with the same random "
-                f"numbers, bars are {100 * settings.level:g}% intervals. In float64 a rejected "
-                "entry decays to exactly 0, ties with others, and another algorithm is simulated.",
+        f"numbers, bars are {100 * settings.level:g}% intervals. In float64 a rejected "
+        "entry decays to exactly 0, ties with others, and another algorithm is simulated.",
         series=(
-            Series(name="E[T], exact", kind="line", x=x, colour=0,
-                   y=numbers(t / u for t, u in zip(exact, unit, strict=True))),
+            Series(
+                name="E[T], exact",
+                kind="line",
+                x=x,
+                colour=0,
+                y=numbers(t / u for t, u in zip(exact, unit, strict=True)),
+            ),
             points_of(0, "true semantics", "o"),
             points_of(1, "plain float64", "s"),
         ),
-        notes={"runs": settings.float_runs, "seed": settings.seed, "confidence": settings.level,
-               "float64_over_exact": [m[1].value / t for m, t in zip(means, exact, strict=True)]},
+        notes={
+            "runs": settings.float_runs,
+            "seed": settings.seed,
+            "confidence": settings.level,
+            "float64_over_exact": [m[1].value / t for m, t in zip(means, exact, strict=True)],
+        },
     )
 
 
 TITLES = {
-    f"earl-{s}{'-log' if log else ''}":
-        f"LRSAO against EA+RL, {schedule_text(s)}{' (log scale)' if log else ''}"
-    for s in _SCHEDULES for log in (False, True)
+    f"earl-{s}{ending}": f"LRSAO against EA+RL, {schedule_text(s)}{remark}"
+    for s in _SCHEDULES
+    for ending, remark in (("", ""), ("-log", " (log scale)"))
 } | {
     "earl-success": "EA+RL: share of runs that end",
     "float64": "What plain float64 does, l = 2: mean runtime",
@@ -196,8 +256,15 @@ TITLES = {
 }
 
 FIGURES = (
-    *(Figure(f"earl-{s}{'-log' if log else ''}", TITLES[f"earl-{s}{'-log' if log else ''}"],
-             partial(_earl, s, log)) for s in _SCHEDULES for log in (False, True)),
+    *(
+        Figure(
+            f"earl-{s}{'-log' if log else ''}",
+            TITLES[f"earl-{s}{'-log' if log else ''}"],
+            partial(_earl, s, log),
+        )
+        for s in _SCHEDULES
+        for log in (False, True)
+    ),
     Figure("earl-success", TITLES["earl-success"], _success),
     Figure("float64", TITLES["float64"], partial(_float64, False)),
     Figure("float64-ratio", TITLES["float64-ratio"], partial(_float64, True)),

@@ -15,8 +15,11 @@ from markov_lrsao.plots import COLOURS
 
 __all__ = ["draw_graph", "graph_size"]
 
-_LOOKS = {1: (COLOURS[0], "-", "up"), -1: (COLOURS[1], "--", "down"),
-          0: (COLOURS[6], ":", "position stays")}
+_LOOKS = {
+    1: (COLOURS[0], "-", "up"),
+    -1: (COLOURS[1], "--", "down"),
+    0: (COLOURS[6], ":", "position stays"),
+}
 _MOST_LABELS = 45
 """Graphs with more edges than this are drawn without their labels, which are in the data."""
 _UNIT = 1.45
@@ -67,10 +70,21 @@ def draw_graph(data: FigureData, axis: Any) -> None:
         patch.set_gid(f"edge-{k}")
         axis.add_patch(patch)
         if labelled:
-            axis.text(*at, edge["label"], ha="center", va="center", fontsize=font * 0.9,
-                      color=_LOOKS[edge.get("moved", 0)][0], zorder=3,
-                      bbox={"boxstyle": "square,pad=0.1", "facecolor": "white",
-                            "edgecolor": "none", "alpha": 0.8})
+            axis.text(
+                *at,
+                edge["label"],
+                ha="center",
+                va="center",
+                fontsize=font * 0.9,
+                color=_LOOKS[edge.get("moved", 0)][0],
+                zorder=3,
+                bbox={
+                    "boxstyle": "square,pad=0.1",
+                    "facecolor": "white",
+                    "edgecolor": "none",
+                    "alpha": 0.8,
+                },
+            )
     _legend(data, axis)
 
 
@@ -83,19 +97,40 @@ def _box(axis: Any, node: Mapping[str, Any], font: float, unit: float) -> Any:
     height = (len(lines) * 1.25 * font + 5) / 72 / unit
     end = bool(node.get("end"))
     box = FancyBboxPatch(
-        (node["x"] - width / 2, node["y"] - height / 2), width, height,
-        boxstyle="round,pad=0,rounding_size=0.05", facecolor="#EEEEEE" if end else "white",
-        edgecolor="black", linewidth=0.8, linestyle="--" if end else "-", zorder=3.5)
+        (node["x"] - width / 2, node["y"] - height / 2),
+        width,
+        height,
+        boxstyle="round,pad=0,rounding_size=0.05",
+        facecolor="#EEEEEE" if end else "white",
+        edgecolor="black",
+        linewidth=0.8,
+        linestyle="--" if end else "-",
+        zorder=3.5,
+    )
     axis.add_patch(box)
-    axis.text(node["x"], node["y"], node["label"], ha="center", va="center", fontsize=font,
-              gid=f"node-{node['id']}", zorder=4)
+    axis.text(
+        node["x"],
+        node["y"],
+        node["label"],
+        ha="center",
+        va="center",
+        fontsize=font,
+        gid=f"node-{node['id']}",
+        zorder=4,
+    )
     return box
 
 
 def _look(edge: Mapping[str, Any]) -> dict[str, Any]:
     colour, style, _ = _LOOKS[edge.get("moved", 0)]
-    return {"arrowstyle": "-|>", "mutation_scale": 9, "color": colour, "linestyle": style,
-            "linewidth": 1.1, "zorder": 2}
+    return {
+        "arrowstyle": "-|>",
+        "mutation_scale": 9,
+        "color": colour,
+        "linestyle": style,
+        "linewidth": 1.1,
+        "zorder": 2,
+    }
 
 
 def _loop(
@@ -109,8 +144,9 @@ def _loop(
     wide = min(0.16, box.get_width() / 3) * (1 + 0.5 * (number // 2))
     rise = 1.9
     begin, end = ((centre[0] - s * wide, centre[1] + side * height) for s in (side, -side))
-    patch = FancyArrowPatch(begin, end, connectionstyle=f"arc3,rad={-rise}", shrinkA=0,
-                            shrinkB=0, **_look(edge))
+    patch = FancyArrowPatch(
+        begin, end, connectionstyle=f"arc3,rad={-rise}", shrinkA=0, shrinkB=0, **_look(edge)
+    )
     return patch, (centre[0], centre[1] + side * (height + 0.5 * rise * 2 * wide))
 
 
@@ -124,21 +160,33 @@ def _bend(
 
 
 def _arrow(
-    place: Mapping[Any, tuple[float, float]], boxes: Mapping[Any, Any], pair: tuple[Any, Any],
-    bend: float, edge: Mapping[str, Any],
+    place: Mapping[Any, tuple[float, float]],
+    boxes: Mapping[Any, Any],
+    pair: tuple[Any, Any],
+    bend: float,
+    edge: Mapping[str, Any],
 ) -> tuple[Any, tuple[float, float]]:
     """Return the arrow and the place of its label, nearer to the source than to the target."""
     from matplotlib.patches import FancyArrowPatch
 
     (x0, y0), (x1, y1) = place[pair[0]], place[pair[1]]
-    patch = FancyArrowPatch((x0, y0), (x1, y1), connectionstyle=f"arc3,rad={-bend}",
-                            patchA=boxes[pair[0]], patchB=boxes[pair[1]], shrinkA=0, shrinkB=1,
-                            **_look(edge))
+    patch = FancyArrowPatch(
+        (x0, y0),
+        (x1, y1),
+        connectionstyle=f"arc3,rad={-bend}",
+        patchA=boxes[pair[0]],
+        patchB=boxes[pair[1]],
+        shrinkA=0,
+        shrinkB=1,
+        **_look(edge),
+    )
     # Matplotlib's arc3 is the quadratic curve with this control point.
     control = ((x0 + x1) / 2 - bend * (y1 - y0), (y0 + y1) / 2 + bend * (x1 - x0))
     t = 0.4
-    at = tuple((1 - t) ** 2 * a + 2 * t * (1 - t) * c + t**2 * b
-               for a, c, b in zip((x0, y0), control, (x1, y1), strict=True))
+    at = tuple(
+        (1 - t) ** 2 * a + 2 * t * (1 - t) * c + t**2 * b
+        for a, c, b in zip((x0, y0), control, (x1, y1), strict=True)
+    )
     return patch, (at[0], at[1])
 
 
@@ -156,10 +204,20 @@ def _legend(data: FigureData, axis: Any) -> None:
     from matplotlib.patches import Patch
 
     used = {edge.get("moved", 0) for edge in data.edges}
-    handles: list[Any] = [Line2D([], [], color=colour, ls=style, lw=1.2, label=text)
-               for moved, (colour, style, text) in _LOOKS.items() if moved in used]
+    handles: list[Any] = [
+        Line2D([], [], color=colour, ls=style, lw=1.2, label=text)
+        for moved, (colour, style, text) in _LOOKS.items()
+        if moved in used
+    ]
     if any(n.get("end") for n in data.nodes):
-        handles.append(Patch(facecolor="#EEEEEE", edgecolor="black", ls="--",
-                             label="not continued"))
-    axis.legend(handles=handles, fontsize=7, loc="lower left", bbox_to_anchor=(0, -0.02),
-                ncols=4, frameon=False)
+        handles.append(
+            Patch(facecolor="#EEEEEE", edgecolor="black", ls="--", label="not continued")
+        )
+    axis.legend(
+        handles=handles,
+        fontsize=7,
+        loc="lower left",
+        bbox_to_anchor=(0, -0.02),
+        ncols=4,
+        frameon=False,
+    )

@@ -20,8 +20,21 @@ __all__ = ["ENDINGS", "FIELDS", "is_complete", "prepare_folder", "write_figure"]
 
 ENDINGS = ("csv", "png", "svg", "json")
 """In the order of writing; the JSON comes last."""
-FIELDS = frozenset({"name", "title", "caption", "command", "kind", "settings", "version", "x", "y",
-                    "series", "notes"})
+FIELDS = frozenset(
+    {
+        "name",
+        "title",
+        "caption",
+        "command",
+        "kind",
+        "settings",
+        "version",
+        "x",
+        "y",
+        "series",
+        "notes",
+    }
+)
 """What the JSON of every figure has."""
 
 
@@ -45,7 +58,8 @@ def prepare_folder(folder: Path) -> None:
 def _cannot_write(path: Path, error: OSError) -> ParameterError:
     return ParameterError(
         f"cannot write {path}: {error.strerror or error}; make room or choose another --out, and "
-        f"run the same command again: finished figures are kept")
+        f"run the same command again: finished figures are kept"
+    )
 
 
 def is_complete(folder: Path, name: str, settings: Mapping[str, Any], version: str) -> bool:
@@ -57,8 +71,13 @@ def is_complete(folder: Path, name: str, settings: Mapping[str, Any], version: s
         found: Any = load_json(read_text(paths[-1]), str(paths[-1]))
     except FileFormatError:
         return False
-    return (isinstance(found, dict) and set(found) >= FIELDS and found.get("name") == name
-            and found.get("settings") == settings and found.get("version") == version)
+    return (
+        isinstance(found, dict)
+        and set(found) >= FIELDS
+        and found.get("name") == name
+        and found.get("settings") == settings
+        and found.get("version") == version
+    )
 
 
 def write_figure(folder: Path, name: str, contents: Mapping[str, bytes]) -> Path:
@@ -79,7 +98,8 @@ def write_figure(folder: Path, name: str, contents: Mapping[str, bytes]) -> Path
         for ending in ENDINGS:
             path = folder / f"{name}.{ending}"
             handle, temporary = tempfile.mkstemp(
-                dir=folder, prefix=f".{path.name}.", suffix=".part")
+                dir=folder, prefix=f".{path.name}.", suffix=".part"
+            )
             staged.append((temporary, path))
             with os.fdopen(handle, "wb") as stream:
                 stream.write(contents[ending])

@@ -50,9 +50,17 @@ def _profile(visits: bool, settings: Settings, progress: Progress) -> FigureData
             ell = ell_of(schedule, n)
             found = _exact_profile(n, ell)
             values = list(found.visits if visits else found.steps)[:n]
-            series.append(Series(
-                name=f"l = {ell}", kind="line", x=numbers(range(n)), colour=k, style=_STYLES[k],
-                y=numbers(to_float(v) for v in values), exact=[rational_text(v) for v in values]))
+            series.append(
+                Series(
+                    name=f"l = {ell}",
+                    kind="line",
+                    x=numbers(range(n)),
+                    colour=k,
+                    style=_STYLES[k],
+                    y=numbers(to_float(v) for v in values),
+                    exact=[rational_text(v) for v in values],
+                )
+            )
             notes[f"l = {ell}"] = {
                 "phases end at": list(found.landscape.milestones),
                 "E[T]": to_float(sum(found.steps, fmpq(0))),
@@ -60,13 +68,20 @@ def _profile(visits: bool, settings: Settings, progress: Progress) -> FigureData
             bar.advance()
     name = f"profile-{'visits' if visits else 'steps'}"
     return FigureData(
-        name=name, title=f"{TITLES[name]}, n = {n}", kind="chart", settings=settings.to_dict(),
-        command=settings.command(name), x=Axis("position (number of ones)"),
+        name=name,
+        title=f"{TITLES[name]}, n = {n}",
+        kind="chart",
+        settings=settings.to_dict(),
+        command=settings.command(name),
+        x=Axis("position (number of ones)"),
         y=Axis("expected visits", "linear") if visits else Axis("expected steps", "log"),
-        series=tuple(series), notes=notes,
-        caption=("Exact expected number of arrivals at each position before the optimum is found."
-                 if visits else
-                 "Exact expected number of steps begun at each position; they add up to E[T]."),
+        series=tuple(series),
+        notes=notes,
+        caption=(
+            "Exact expected number of arrivals at each position before the optimum is found."
+            if visits
+            else "Exact expected number of steps begun at each position; they add up to E[T]."
+        ),
     )
 
 
@@ -82,8 +97,12 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
     n = settings.law_n
     half = band_halfwidth(settings.law_runs, settings.level)
     series: list[Series] = []
-    notes: dict[str, Any] = {"runs": settings.law_runs, "seed": settings.seed,
-                             "confidence": settings.level, "n": n}
+    notes: dict[str, Any] = {
+        "runs": settings.law_runs,
+        "seed": settings.seed,
+        "confidence": settings.level,
+        "n": n,
+    }
     with progress("distributions", total=len(SCHEDULES)) as bar:
         for k, schedule in enumerate(SCHEDULES):
             ell = ell_of(schedule, n)
@@ -96,26 +115,42 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
             series += _curves(ell, k, times, exact, share, half, tail)
             quantiles = [(q, law.quantile(q)) for q in _LEVELS]
             if not tail:
-                series.append(Series(
-                    name=f"l = {ell}, quantiles", kind="points", colour=k, marker=_MARKERS[k],
-                    x=numbers(t for _, t in quantiles), y=numbers(_LEVELS), listed=k == 0))
+                series.append(
+                    Series(
+                        name=f"l = {ell}, quantiles",
+                        kind="points",
+                        colour=k,
+                        marker=_MARKERS[k],
+                        x=numbers(t for _, t in quantiles),
+                        y=numbers(_LEVELS),
+                        listed=k == 0,
+                    )
+                )
             notes[f"l = {ell}"] = {
-                "quantiles": {f"{q:g}": t for q, t in quantiles}, "mean": law.mean,
-                "deviation": law.deviation, "P(T <= E[T])": float(law.cdf(int(law.mean))),
+                "quantiles": {f"{q:g}": t for q, t in quantiles},
+                "mean": law.mean,
+                "deviation": law.deviation,
+                "P(T <= E[T])": float(law.cdf(int(law.mean))),
                 "error": law.error,
-                "largest_distance": float(np.max(np.abs(share - exact))), "band": half,
+                "largest_distance": float(np.max(np.abs(share - exact))),
+                "band": half,
             }
             bar.advance()
     name = "distribution-tail" if tail else "distribution"
     return FigureData(
-        name=name, title=f"{TITLES[name]}, n = {n:,}", kind="chart", settings=settings.to_dict(),
-        command=settings.command(name), x=Axis("t (function evaluations)", "log"),
+        name=name,
+        title=f"{TITLES[name]}, n = {n:,}",
+        kind="chart",
+        settings=settings.to_dict(),
+        command=settings.command(name),
+        x=Axis("t (function evaluations)", "log"),
         y=Axis("P(T > t)", "log") if tail else Axis("P(T <= t), share of runs that have ended"),
-        series=tuple(series), notes=notes,
+        series=tuple(series),
+        notes=notes,
         caption=f"Lines are exact (up to the error bound in the notes); steps are the empirical "
-                f"function of {settings.law_runs:,} simulated runs, shaded its simultaneous "
-                f"{100 * settings.level:g}% band" + ("." if tail else "; marks are the exact 5, "
-                                                     "25, 50, 75 and 95% quantiles."),
+        f"function of {settings.law_runs:,} simulated runs, shaded its simultaneous "
+        f"{100 * settings.level:g}% band"
+        + ("." if tail else "; marks are the exact 5, 25, 50, 75 and 95% quantiles."),
     )
 
 
@@ -131,14 +166,29 @@ def _curves(
         # A logarithmic axis has no place for 0: the empirical tail ends with its last run.
         return numbers(v if v > 0 or not tail else np.nan for v in values)
 
-    empirical = Series(name=f"l = {ell}, {'runs' if tail else 'ECDF'}", kind="step", x=x,
-                       y=shown(share), colour=6, style="dotted", listed=k == 0)
-    line = Series(name=f"l = {ell}, exact", kind="line", x=x, y=shown(exact), colour=k,
-                  style=_STYLES[k])
+    empirical = Series(
+        name=f"l = {ell}, {'runs' if tail else 'ECDF'}",
+        kind="step",
+        x=x,
+        y=shown(share),
+        colour=6,
+        style="dotted",
+        listed=k == 0,
+    )
+    line = Series(
+        name=f"l = {ell}, exact", kind="line", x=x, y=shown(exact), colour=k, style=_STYLES[k]
+    )
     if tail:
         return [line, empirical]
-    band = Series(name=f"l = {ell}, band of the ECDF", kind="band", x=x, low=shown(low),
-                  high=shown(high), colour=k, listed=k == 0)
+    band = Series(
+        name=f"l = {ell}, band of the ECDF",
+        kind="band",
+        x=x,
+        low=shown(low),
+        high=shown(high),
+        colour=k,
+        listed=k == 0,
+    )
     return [band, line, empirical]
 
 
@@ -154,23 +204,45 @@ def _quantiles(settings: Settings, progress: Progress) -> FigureData:
     x = numbers(ns)
     name = "quantiles"
     exact = [float(exact_point("2", n).result.total) for n in ns]
-    spread = [Series(name=f"{100 * low:g}% to {100 * high:g}% of the runs", kind="band", x=x,
-                     low=numbers(r[i] for r in rows), high=numbers(r[j] for r in rows), colour=c)
-              for (i, low), (j, high), c in (((0, 0.05), (4, 0.95), 5), ((1, 0.25), (3, 0.75), 0))]
+    spread = [
+        Series(
+            name=f"{100 * low:g}% to {100 * high:g}% of the runs",
+            kind="band",
+            x=x,
+            low=numbers(r[i] for r in rows),
+            high=numbers(r[j] for r in rows),
+            colour=c,
+        )
+        for (i, low), (j, high), c in (((0, 0.05), (4, 0.95), 5), ((1, 0.25), (3, 0.75), 0))
+    ]
     return FigureData(
-        name=name, title=TITLES[name], kind="chart", settings=settings.to_dict(),
-        command=settings.command(name), x=Axis("n", "log"), y=Axis("function evaluations", "log"),
+        name=name,
+        title=TITLES[name],
+        kind="chart",
+        settings=settings.to_dict(),
+        command=settings.command(name),
+        x=Axis("n", "log"),
+        y=Axis("function evaluations", "log"),
         series=(
             *spread,
-            Series(name="median of T", kind="line", x=x, y=numbers(r[2] for r in rows), colour=1,
-                   style="dashed", marker="s"),
+            Series(
+                name="median of T",
+                kind="line",
+                x=x,
+                y=numbers(r[2] for r in rows),
+                colour=1,
+                style="dashed",
+                marker="s",
+            ),
             Series(name="E[T]", kind="line", x=x, y=numbers(exact), colour=6, marker="o"),
         ),
-        notes={"levels": list(_LEVELS), "quantiles": rows,
-               "P(T <= E[T])": [float(_law(n, 2).cdf(int(t)))
-                                for n, t in zip(ns, exact, strict=True)]},
+        notes={
+            "levels": list(_LEVELS),
+            "quantiles": rows,
+            "P(T <= E[T])": [float(_law(n, 2).cdf(int(t))) for n, t in zip(ns, exact, strict=True)],
+        },
         caption="All exact: quantiles of the law of T and its mean, l = 2. The mean lies far above "
-                "the median: T is not concentrated when l is small.",
+        "the median: T is not concentrated when l is small.",
     )
 
 

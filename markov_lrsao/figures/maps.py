@@ -21,15 +21,24 @@ from markov_lrsao.regimes import Border, borders, place_in_h
 __all__ = ["FIGURES", "map_figure"]
 
 NAME = "regime-map"
-_TITLES = {"total": "E[T]", "phase1": "E[T1]", "phase2": "E[T2]", "phase3": "E[T3]",
-           "stddev": "standard deviation of T"}
+_TITLES = {
+    "total": "E[T]",
+    "phase1": "E[T1]",
+    "phase2": "E[T2]",
+    "phase3": "E[T3]",
+    "stddev": "standard deviation of T",
+}
 _MOST_CURVES = 7
 _FINENESS = 200
 """Points of a curve."""
 
 
 def map_figure(
-    found: RegimeMap, quantity: str, *, command: str, settings: Mapping[str, Any],
+    found: RegimeMap,
+    quantity: str,
+    *,
+    command: str,
+    settings: Mapping[str, Any],
     name: str = NAME,
 ) -> FigureData:
     """Return the data of a map's picture."""
@@ -42,29 +51,39 @@ def map_figure(
     text = _TITLES[quantity]
     share = 100 * sum(exact) / len(exact)
     return FigureData(
-        name=name, kind="map", command=command, settings=settings,
+        name=name,
+        kind="map",
+        command=command,
+        settings=settings,
         title=f"{text} over (alpha, r): n = {plan.n}, l = {plan.ell}, gamma = {plan.gamma}",
         caption=f"{text}, exact at {share:.1f}% of the {len(exact):,} points, in "
-                f"{len(found.regimes)} regimes; hatched cells are rigorous enclosures, shown by "
-                f"their middle. Curves are the borders between regimes as algebraic conditions, "
-                f"with a = alpha, g = gamma, G = n-l-1, rho = 1 - a + a^2 g^2.",
+        f"{len(found.regimes)} regimes; hatched cells are rigorous enclosures, shown by "
+        f"their middle. Curves are the borders between regimes as algebraic conditions, "
+        f"with a = alpha, g = gamma, G = n-l-1, rho = 1 - a + a^2 g^2.",
         x=Axis("alpha"),
         y=Axis("place of r in (H): (r - lower)/(upper - lower)" if plan.relative else "r"),
         grid={
-            "x": numbers(map(to_float, plan.alphas)), "y": numbers(map(to_float, plan.rs)),
-            "values": [values[i:i + width] for i in rows],
-            "exact": [exact[i:i + width] for i in rows],
-            "infinite": [infinite[i:i + width] for i in rows],
-            "regimes": [list(found.labels[i:i + width]) for i in rows],
-            "label": text, "borders": [*_curves(plan), _edges(found)],
+            "x": numbers(map(to_float, plan.alphas)),
+            "y": numbers(map(to_float, plan.rs)),
+            "values": [values[i : i + width] for i in rows],
+            "exact": [exact[i : i + width] for i in rows],
+            "infinite": [infinite[i : i + width] for i in rows],
+            "regimes": [list(found.labels[i : i + width]) for i in rows],
+            "label": text,
+            "borders": [*_curves(plan), _edges(found)],
         },
         notes={
-            "regimes": len(found.regimes), "exact_points": found.count("exact"),
+            "regimes": len(found.regimes),
+            "exact_points": found.count("exact"),
             "enclosed_points": found.count("enclosure"),
-            "infinite_points": found.count("infinite"), "open_points": found.count("open"),
+            "infinite_points": found.count("infinite"),
+            "open_points": found.count("open"),
             "widest_relative_enclosure": widest(found.quantities(quantity)),
-            "values": {str(g.number): rational_text(g.values.means[0].value)
-                       for g in found.regimes[:12] if isinstance(g.values.means[0].value, fmpq)},
+            "values": {
+                str(g.number): rational_text(g.values.means[0].value)
+                for g in found.regimes[:12]
+                if isinstance(g.values.means[0].value, fmpq)
+            },
         },
     )
 
@@ -79,8 +98,11 @@ def _curves(plan: MapPlan) -> list[dict[str, Any]]:
     ends = _between([to_float(r) for r in plan.rs])
     low, high = ends[0], ends[-1]
     first, last = plan.alphas[0], plan.alphas[-1]
-    alphas = ([first + (last - first) * fmpq(k, _FINENESS) for k in range(_FINENESS + 1)]
-              if first < last else [first])
+    alphas = (
+        [first + (last - first) * fmpq(k, _FINENESS) for k in range(_FINENESS + 1)]
+        if first < last
+        else [first]
+    )
     found = []
     for border in borders(plan.n, plan.ell, plan.gamma):
         if border.name.startswith("J never"):
@@ -88,21 +110,30 @@ def _curves(plan: MapPlan) -> list[dict[str, Any]]:
         places = [_place(plan, border, a) for a in alphas]
         inside = [y if y is not None and low <= y <= high else None for y in places]
         if sum(y is not None for y in inside) > 1:
-            found.append({"name": border.name, "condition": border.condition,
-                          "x": numbers(map(to_float, alphas)), "y": inside})
+            found.append(
+                {
+                    "name": border.name,
+                    "condition": border.condition,
+                    "x": numbers(map(to_float, alphas)),
+                    "y": inside,
+                }
+            )
     return found[:_MOST_CURVES]
 
 
 def _place(plan: MapPlan, border: Border, alpha: fmpq) -> float | None:
-    return (place_in_h(border, plan.n, plan.ell, alpha) if plan.relative
-            else to_float(border.r(alpha)))
+    return (
+        place_in_h(border, plan.n, plan.ell, alpha) if plan.relative else to_float(border.r(alpha))
+    )
 
 
 def _edges(found: RegimeMap) -> dict[str, Any]:
     """Return the lines between cells with different labels, interrupted by None."""
     plan, width = found.plan, len(found.plan.alphas)
-    columns, rows = _between([to_float(a) for a in plan.alphas]), _between(
-        [to_float(r) for r in plan.rs])
+    columns, rows = (
+        _between([to_float(a) for a in plan.alphas]),
+        _between([to_float(r) for r in plan.rs]),
+    )
     xs: list[float | None] = []
     ys: list[float | None] = []
     for i, label in enumerate(found.labels):
@@ -113,8 +144,14 @@ def _edges(found: RegimeMap) -> dict[str, Any]:
         if row + 1 < len(plan.rs) and found.labels[i + width] != label:
             xs += [columns[column], columns[column + 1], None]
             ys += [rows[row + 1]] * 2 + [None]
-    return {"name": "cells", "condition": "the regime changes between neighbouring points",
-            "x": xs, "y": ys, "style": "solid", "width": 0.7}
+    return {
+        "name": "cells",
+        "condition": "the regime changes between neighbouring points",
+        "x": xs,
+        "y": ys,
+        "style": "solid",
+        "width": 0.7,
+    }
 
 
 def _between(centres: list[float]) -> list[float]:
@@ -127,8 +164,7 @@ def _regime_map(settings: Settings, progress: Progress) -> FigureData:
     (n, ell), (columns, rows) = settings.map_at, settings.map_grid
     plan = MapPlan.of(n, ell, f"0.05:0.99:{columns}", r_relative=f"0.01:0.99:{rows}")
     found = regime_map(plan, progress=progress)
-    return map_figure(
-        found, "total", command=settings.command(NAME), settings=settings.to_dict())
+    return map_figure(found, "total", command=settings.command(NAME), settings=settings.to_dict())
 
 
 FIGURES = (Figure(NAME, "E[T] over the hyper-parameters: regimes and their borders", _regime_map),)

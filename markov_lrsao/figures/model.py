@@ -26,8 +26,16 @@ from markov_lrsao.parameters import Parameters
 from markov_lrsao.progress import Progress
 from markov_lrsao.rationals import rational_text
 
-__all__ = ["FIGURES", "Choice", "choices", "edge", "gathered", "node", "paper_automata",
-           "paper_law"]
+__all__ = [
+    "FIGURES",
+    "Choice",
+    "choices",
+    "edge",
+    "gathered",
+    "node",
+    "paper_automata",
+    "paper_law",
+]
 
 
 def paper_law(n: int, ell: int) -> StepLaw:
@@ -64,9 +72,12 @@ def choices(automata: RowAutomata, position: int, pattern: int) -> Iterator[Choi
                 accepted = law.kinds[kind][action][direction].accepted
                 yield Choice(
                     event=f"{law.actions[action]}{'+' if direction == UP else '-'}",
-                    direction=direction, moved=(2 * direction - 1) if accepted else 0,
+                    direction=direction,
+                    moved=(2 * direction - 1) if accepted else 0,
                     following=automata.following[kind, c, pattern, action, direction],
-                    probability=fmpq(weight, law.n * len(greedy)), greedy=len(greedy))
+                    probability=fmpq(weight, law.n * len(greedy)),
+                    greedy=len(greedy),
+                )
 
 
 def gathered(found: Sequence[Choice]) -> dict[tuple[int, int], list[Choice]]:
@@ -105,8 +116,13 @@ def edge(source: str, target: str, position: int, group: Sequence[Choice]) -> di
     """Return the edge of a group of choices that lead to the same."""
     events = ", ".join(c.event for c in group)
     total = sum((c.probability for c in group[1:]), group[0].probability)
-    return {"source": source, "target": target, "label": f"{events}\n{_formula(position, group)}",
-            "probability": rational_text(total), "moved": group[0].moved}
+    return {
+        "source": source,
+        "target": target,
+        "label": f"{events}\n{_formula(position, group)}",
+        "probability": rational_text(total),
+        "moved": group[0].moved,
+    }
 
 
 def node(identity: str, label: str, x: float, y: float, *, end: bool = False) -> dict[str, Any]:
@@ -121,16 +137,28 @@ def _objectives(settings: Settings, progress: Progress) -> FigureData:
     titles = dict(landscape.family.titles)
     name = "objectives"
     return FigureData(
-        name=name, title=f"The three objectives, n = {n}, l = {ell}", kind="chart",
-        command=settings.command(name), settings=settings.to_dict(),
-        x=Axis("position (number of ones)"), y=Axis("value"),
+        name=name,
+        title=f"The three objectives, n = {n}, l = {ell}",
+        kind="chart",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        x=Axis("position (number of ones)"),
+        y=Axis("value"),
         caption="Values over the number of ones, from the landscape that every computation reads. "
-                "All exact.",
+        "All exact.",
         series=tuple(
-            Series(name=f"{titles[a]} ({a})", kind="line", x=numbers(range(n + 1)),
-                   y=numbers(values.tolist()), exact=[str(v) for v in values.tolist()], colour=k,
-                   marker="osD"[k], panel=k)
-            for k, (a, values) in enumerate(landscape.objectives.items())),
+            Series(
+                name=f"{titles[a]} ({a})",
+                kind="line",
+                x=numbers(range(n + 1)),
+                y=numbers(values.tolist()),
+                exact=[str(v) for v in values.tolist()],
+                colour=k,
+                marker="osD"[k],
+                panel=k,
+            )
+            for k, (a, values) in enumerate(landscape.objectives.items())
+        ),
         notes={"phases end at": list(landscape.milestones), "target": landscape.target},
     )
 
@@ -147,7 +175,8 @@ def _start(settings: Settings, progress: Progress) -> FigureData:
         if position == 2:
             continue
         for (moved, following), group in gathered(
-                list(choices(automata, position, pattern))).items():
+            list(choices(automata, position, pattern))
+        ).items():
             target = (position + moved, following)
             if target not in seen:
                 seen[target] = None
@@ -157,18 +186,33 @@ def _start(settings: Settings, progress: Progress) -> FigureData:
     for position in (0, 1, 2):
         column = [k for p, k in seen if p == position]
         for i, k in enumerate(column):
-            nodes.append(node(
-                _key(position, k), f"{position}\n{automata.label(row, k)}", 2.6 * position,
-                1.25 * ((len(column) - 1) / 2 - i), end=position == 2))
+            nodes.append(
+                node(
+                    _key(position, k),
+                    f"{position}\n{automata.label(row, k)}",
+                    2.6 * position,
+                    1.25 * ((len(column) - 1) / 2 - i),
+                    end=position == 2,
+                )
+            )
     name = "transitions-start"
     return FigureData(
-        name=name, title=TITLES[name], kind="graph", command=settings.command(name),
-        settings=settings.to_dict(), nodes=nodes, edges=edges,
+        name=name,
+        title=TITLES[name],
+        kind="graph",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        nodes=nodes,
+        edges=edges,
         caption=f"Position and order of the entries of row 0, explored from the start (n = {n}, "
-                f"l = {ell}; the formulas hold for every n). All exact. After a first step J+ or "
-                f"R+ position 1 has the probabilities of the paper's figure.",
-        notes={"n": n, "ell": ell, "reading": "L+ is LeftBridge chosen with a proposal upwards; "
-               "0=L=R>J means that Q[0,J] is negative and the others are 0"},
+        f"l = {ell}; the formulas hold for every n). All exact. After a first step J+ or "
+        f"R+ position 1 has the probabilities of the paper's figure.",
+        notes={
+            "n": n,
+            "ell": ell,
+            "reading": "L+ is LeftBridge chosen with a proposal upwards; "
+            "0=L=R>J means that Q[0,J] is negative and the others are 0",
+        },
     )
 
 
@@ -187,18 +231,22 @@ def _plateau(settings: Settings, progress: Progress) -> FigureData:
         first, pattern = _corridor(automata, action, begin, last)
         for p in range(first, last + 2):
             label = f"{p}\n{action} learnt" if p <= last else f"{p}"
-            nodes.append(node(f"{action}{p}", label, 1.7 * (p - first), -1.5 * level,
-                              end=p > last))
+            nodes.append(node(f"{action}{p}", label, 1.7 * (p - first), -1.5 * level, end=p > last))
             if p <= last:
                 for (moved, _), group in gathered(list(choices(automata, p, pattern))).items():
                     edges.append(edge(f"{action}{p}", f"{action}{p + moved}", p, group))
     name = "transitions-plateau"
     return FigureData(
-        name=name, title=TITLES[name], kind="graph", command=settings.command(name),
-        settings=settings.to_dict(), nodes=nodes, edges=edges,
+        name=name,
+        title=TITLES[name],
+        kind="graph",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        nodes=nodes,
+        edges=edges,
         caption=f"Left plateau with LeftBridge learnt (above) and right plateau with RightBridge "
-                f"learnt (below), n = {n}, l = {ell}: from m the walk goes up with probability "
-                f"(n-m)/n and never down. All exact.",
+        f"learnt (below), n = {n}, l = {ell}: from m the walk goes up with probability "
+        f"(n-m)/n and never down. All exact.",
         notes={"n": n, "ell": ell, "statement": "Lemma 5 (2), the paper's figure of m and m + 1"},
     )
 

@@ -32,13 +32,14 @@ def chosen(names: Sequence[str] | None) -> list[Figure]:
     """
     unknown = [name for name in names or () if name not in FIGURES]
     if unknown:
-        raise ParameterError(
-            f"figure {unknown[0]!r} is unknown: choose from {', '.join(FIGURES)}")
+        raise ParameterError(f"figure {unknown[0]!r} is unknown: choose from {', '.join(FIGURES)}")
     return [figure for name, figure in FIGURES.items() if not names or name in names]
 
 
 def build(
-    names: Sequence[str] | None, out: Path, settings: Settings | None = None,
+    names: Sequence[str] | None,
+    out: Path,
+    settings: Settings | None = None,
     progress: Progress = no_progress,
 ) -> list[Path]:
     """Make the figures that are missing in a folder; return the paths of all their JSON files.
@@ -64,14 +65,18 @@ def build(
         if not is_complete(out, figure.name, settings.to_dict(), version()):
             title = f"[{number}/{len(figures)}] {figure.name}"
             data = figure.compute(settings, _titled(progress, title))
-            write_figure(out, figure.name, {
-                "json": data.to_json().encode(), "csv": data.to_csv().encode(), **pictures(data)})
+            write_figure(
+                out,
+                figure.name,
+                {"json": data.to_json().encode(), "csv": data.to_csv().encode(), **pictures(data)},
+            )
         paths.append(out / f"{figure.name}.json")
     return paths
 
 
 def _titled(progress: Progress, title: str) -> Progress:
     """Put the figure's name in front of what its parts report."""
+
     def titled(part: str, total: int | None = None) -> AbstractContextManager[Bar]:
         return progress(f"{title}: {part}", total=total)
 

@@ -28,8 +28,9 @@ def paper_term(statement: str, term: str) -> tuple[Callable[[int, int], float], 
     from proofs_check.registry import find
 
     found = find(statement)
-    compiled = sympy.lambdify(sympy.symbols("n l", positive=True),
-                              to_sympy(found.terms[term]), "math")
+    compiled = sympy.lambdify(
+        sympy.symbols("n l", positive=True), to_sympy(found.terms[term]), "math"
+    )
     return (lambda n, ell: float(compiled(n, ell))), f"{found.id}: {found.claim}"
 
 
@@ -53,29 +54,60 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
     percent = f"{100 * settings.level:g}%"
     name = _name(schedule, large)
     return FigureData(
-        name=name, title=FIGURE_TITLES[name], kind="chart", command=settings.command(name),
-        settings=settings.to_dict(), x=Axis("n"), y=Axis("T (function evaluations)"),
+        name=name,
+        title=FIGURE_TITLES[name],
+        kind="chart",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        x=Axis("n"),
+        y=Axis("T (function evaluations)"),
         caption=f"The line is the exact E[T]; points are means of {settings.runs:,} simulated runs "
-                f"with the true semantics, the band is their {percent} confidence interval. "
-                f"Theorem 1 states the order only, drawn with the constant 1.",
+        f"with the true semantics, the band is their {percent} confidence interval. "
+        f"Theorem 1 states the order only, drawn with the constant 1.",
         series=(
-            Series(name=f"{percent} confidence band of the simulated mean", kind="band", x=x,
-                   low=numbers(e.low for e in found), high=numbers(e.high for e in found),
-                   colour=5),
+            Series(
+                name=f"{percent} confidence band of the simulated mean",
+                kind="band",
+                x=x,
+                low=numbers(e.low for e in found),
+                high=numbers(e.high for e in found),
+                colour=5,
+            ),
             Series(name="E[T], exact", kind="line", x=x, y=numbers(exact), colour=0),
-            Series(name=f"simulated mean, {settings.runs:,} runs each", kind="points", x=x,
-                   y=numbers(e.value for e in found), colour=1, marker="o"),
-            Series(name="Theorem 1: order n^2/l^2 + n ln n, constant 1", kind="line", x=x,
-                   y=numbers(order(p.n, p.ell) for p in points), colour=2, style="dashed"),
-            Series(name="n H_n, no local search from 0 is faster", kind="line", x=x,
-                   y=numbers(p.coupon_collector for p in points), colour=6, style="dotted"),
+            Series(
+                name=f"simulated mean, {settings.runs:,} runs each",
+                kind="points",
+                x=x,
+                y=numbers(e.value for e in found),
+                colour=1,
+                marker="o",
+            ),
+            Series(
+                name="Theorem 1: order n^2/l^2 + n ln n, constant 1",
+                kind="line",
+                x=x,
+                y=numbers(order(p.n, p.ell) for p in points),
+                colour=2,
+                style="dashed",
+            ),
+            Series(
+                name="n H_n, no local search from 0 is faster",
+                kind="line",
+                x=x,
+                y=numbers(p.coupon_collector for p in points),
+                colour=6,
+                style="dotted",
+            ),
         ),
         notes={
-            "ell": [p.ell for p in points], "runs": settings.runs, "seed": settings.seed,
+            "ell": [p.ell for p in points],
+            "runs": settings.runs,
+            "seed": settings.seed,
             "confidence": settings.level,
             "bands_with_the_exact_mean": f"{inside} of {len(ns)}",
             "ratio_to_order": [min(ratios), max(ratios)],
-            "statement": claim, "lower_bound": coupons,
+            "statement": claim,
+            "lower_bound": coupons,
         },
     )
 
@@ -89,31 +121,52 @@ def _phases(settings: Settings, progress: Progress) -> FigureData:
         for n in ns:
             points.append(exact_point(schedule, n))
             bar.advance(n)
-    stated = [("Theorem 7", "bound", "2(l+1) ln 2"),
-              ("Theorem 11", "bound", "5n ln((n-l-3)/(l+1)) + 2n/l, O(1) left out"),
-              ("Theorem 16", "order", "order n^2/l^2 + n ln l, constant 1")]
+    stated = [
+        ("Theorem 7", "bound", "2(l+1) ln 2"),
+        ("Theorem 11", "bound", "5n ln((n-l-3)/(l+1)) + 2n/l, O(1) left out"),
+        ("Theorem 16", "order", "order n^2/l^2 + n ln l, constant 1"),
+    ]
     series: list[Series] = []
     notes: dict[str, Any] = {}
     for k, (statement, term, text) in enumerate(stated):
         bound, claim = paper_term(statement, term)
         exact = [float(p.result.phases[k]) for p in points]
         series += [
-            Series(name=f"E[T{k + 1}], exact", kind="line", x=numbers(ns), y=numbers(exact),
-                   colour=k, marker="os^"[k]),
-            Series(name=f"{statement}: {text}", kind="line", x=numbers(ns), colour=k,
-                   y=numbers(bound(p.n, p.ell) for p in points), style="dashed",
-                   marker="os^"[k]),
+            Series(
+                name=f"E[T{k + 1}], exact",
+                kind="line",
+                x=numbers(ns),
+                y=numbers(exact),
+                colour=k,
+                marker="os^"[k],
+            ),
+            Series(
+                name=f"{statement}: {text}",
+                kind="line",
+                x=numbers(ns),
+                colour=k,
+                y=numbers(bound(p.n, p.ell) for p in points),
+                style="dashed",
+                marker="os^"[k],
+            ),
         ]
         notes[statement] = claim
         notes[f"E[T{k + 1}] over it, largest"] = max(
-            t / bound(p.n, p.ell) for t, p in zip(exact, points, strict=True))
+            t / bound(p.n, p.ell) for t, p in zip(exact, points, strict=True)
+        )
     name = "phase-bounds"
     return FigureData(
-        name=name, title=FIGURE_TITLES[name], kind="chart", command=settings.command(name),
-        settings=settings.to_dict(), x=Axis("n", "log"),
-        y=Axis("steps in the phase", "log"), series=tuple(series), notes=notes,
+        name=name,
+        title=FIGURE_TITLES[name],
+        kind="chart",
+        command=settings.command(name),
+        settings=settings.to_dict(),
+        x=Axis("n", "log"),
+        y=Axis("steps in the phase", "log"),
+        series=tuple(series),
+        notes=notes,
         caption="Solid lines are exact expectations of the three phases; dashed lines are the "
-                "paper's bounds (Theorem 16 states an order, drawn with the constant 1).",
+        "paper's bounds (Theorem 16 states an order, drawn with the constant 1).",
     )
 
 
@@ -123,11 +176,15 @@ def _name(schedule: str, large: bool) -> str:
 
 FIGURE_TITLES = {
     _name(s, large): f"Average runtime, {schedule_text(s)}, n <= {10_000 if large else 1000:,}"
-    for s in SCHEDULES for large in (False, True)
+    for s in SCHEDULES
+    for large in (False, True)
 } | {"phase-bounds": f"The three phases and the paper's bounds, {schedule_text('sqrt')}"}
 
 FIGURES = (
-    *(Figure(_name(s, large), FIGURE_TITLES[_name(s, large)], partial(_runtime, s, large))
-      for s in SCHEDULES for large in (False, True)),
+    *(
+        Figure(_name(s, large), FIGURE_TITLES[_name(s, large)], partial(_runtime, s, large))
+        for s in SCHEDULES
+        for large in (False, True)
+    ),
     Figure("phase-bounds", FIGURE_TITLES["phase-bounds"], _phases),
 )

@@ -53,8 +53,15 @@ def samples_of(cell: Cell) -> Samples:
     """Play a cell."""
     from simulate.runner import simulate
 
-    return simulate(cell.law(), runs=cell.runs, seed=cell.seed, arithmetic=cell.arithmetic,
-                    limit=cell.limit, restart=cell.restart, path=(cell.n, cell.ell))
+    return simulate(
+        cell.law(),
+        runs=cell.runs,
+        seed=cell.seed,
+        arithmetic=cell.arithmetic,
+        limit=cell.limit,
+        restart=cell.restart,
+        path=(cell.n, cell.ell),
+    )
 
 
 @lru_cache(maxsize=2000)

@@ -47,8 +47,13 @@ class Scope:
     @classmethod
     def quick(cls) -> Scope:
         """Return a smaller scope: well under a minute."""
-        return cls(n_max=20, sizes=(50, 100, 200, 500, 1000), law=(200, 2),
-                   float_sizes=(1000, 2000), float_runs=400)
+        return cls(
+            n_max=20,
+            sizes=(50, 100, 200, 500, 1000),
+            law=(200, 2),
+            float_sizes=(1000, 2000),
+            float_runs=400,
+        )
 
 
 def figure_data(folder: Path, settings: Settings, progress: Progress) -> list[dict[str, Any]]:
@@ -76,9 +81,15 @@ def figure_data(folder: Path, settings: Settings, progress: Progress) -> list[di
 
 
 def make_report(
-    out: Path, *, scope: Scope | None = None, settings: Settings | None = None,
-    figures: Path = Path("figures"), verify: Path | None = None, workers: int | None = None,
-    command: str = "markov-lrsao report", progress: Progress = no_progress,
+    out: Path,
+    *,
+    scope: Scope | None = None,
+    settings: Settings | None = None,
+    figures: Path = Path("figures"),
+    verify: Path | None = None,
+    workers: int | None = None,
+    command: str = "markov-lrsao report",
+    progress: Progress = no_progress,
 ) -> Path:
     """Write the page to `out` and return its path.
 
@@ -103,17 +114,27 @@ def make_report(
         load_verification(verify)  # a wrong file is refused before the long work
     keep = figures / "report"
     figure_list = figure_data(figures, settings or Settings.full(), progress)
-    values = kept(keep / "values.json", {"n_max": scope.n_max, "sizes": scope.sizes},
-                  lambda: exact_values(scope.n_max, scope.sizes, workers=workers,
-                                       progress=progress))
-    numbers = kept(keep / "findings.json", asdict(scope), lambda: {
-        "constants": findings.constants(values, progress),
-        "concentration": findings.concentration(*scope.law, progress),
-        "float64": findings.float64_effect(scope.float_sizes, scope.float_runs, progress),
-    })
+    values = kept(
+        keep / "values.json",
+        {"n_max": scope.n_max, "sizes": scope.sizes},
+        lambda: exact_values(scope.n_max, scope.sizes, workers=workers, progress=progress),
+    )
+    numbers = kept(
+        keep / "findings.json",
+        asdict(scope),
+        lambda: {
+            "constants": findings.constants(values, progress),
+            "concentration": findings.concentration(*scope.law, progress),
+            "float64": findings.float64_effect(scope.float_sizes, scope.float_runs, progress),
+        },
+    )
     content = Content(
-        values=values, verification=verification(keep, verify, progress), numbers=numbers,
-        figures=figure_list, version=version(), command=command,
+        values=values,
+        verification=verification(keep, verify, progress),
+        numbers=numbers,
+        figures=figure_list,
+        version=version(),
+        command=command,
     )
     write_whole(out, render(content))
     return out

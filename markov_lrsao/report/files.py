@@ -44,7 +44,8 @@ def check_writable(path: Path, option: str = "--out") -> None:
         raise ParameterError(f"{option} {path} is a folder; give the name of a file")
     if not folder.is_dir():
         raise ParameterError(
-            f"{option} {path}: the folder {folder} does not exist; create it first")
+            f"{option} {path}: the folder {folder} does not exist; create it first"
+        )
     try:
         handle, name = tempfile.mkstemp(prefix=".report.", suffix=".part", dir=folder)
         os.close(handle)
@@ -66,7 +67,8 @@ def write_whole(path: Path, text: str) -> None:
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(
-            prefix=f".{path.name}.", suffix=".part", dir=path.resolve().parent)
+            prefix=f".{path.name}.", suffix=".part", dir=path.resolve().parent
+        )
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
             stream.flush()
@@ -96,8 +98,12 @@ def kept(path: Path, settings: Mapping[str, Any], compute: Callable[[], Any]) ->
             found = load_json(read_text(path), str(path))
         except FileFormatError:
             found = None
-        if (isinstance(found, dict) and found.get("key") == key and "value" in found
-                and found.get("digest") == _digest(found["value"])):
+        if (
+            isinstance(found, dict)
+            and found.get("key") == key
+            and "value" in found
+            and found.get("digest") == _digest(found["value"])
+        ):
             return found["value"]
     value = json.loads(json.dumps(compute()))
     try:

@@ -47,24 +47,47 @@ def constants(values: Mapping[str, Any], progress: Progress = no_progress) -> di
     for row in rows["sqrt"]:
         exact = float(row["phases"][1][1])
         lead = float(second.leading) * row["n"] * math.log(row["n"] / row["l"])
-        phase2.append({"n": row["n"], "l": row["l"], "exact": exact,
-                       "formula": lead + c * row["n"], "constant": (exact - lead) / row["n"]})
+        phase2.append(
+            {
+                "n": row["n"],
+                "l": row["l"],
+                "exact": exact,
+                "formula": lead + c * row["n"],
+                "constant": (exact - lead) / row["n"],
+            }
+        )
     for row in (r for r in rows["cbrt"] if r["l"] >= 4):
         exact = float(row["phases"][2][1])
         value = float(third.subs({n: row["n"], ell: row["l"]}).evalf())
-        phase3.append({"n": row["n"], "l": row["l"], "exact": exact, "formula": value,
-                       "error": value / exact - 1})
+        phase3.append(
+            {
+                "n": row["n"],
+                "l": row["l"],
+                "exact": exact,
+                "formula": value,
+                "error": value / exact - 1,
+            }
+        )
     symbol = sympy.Symbol("C")
     return {
         "phase2": {
-            "leading": str(second.leading), "constant": _digits(second.constant),
-            "formula": _mathml(_mean(2), second.leading * n * sympy.log(n / ell) + symbol * n,
-                               "<mi>o</mi><mo>(</mo><mi>n</mi><mo>)</mo>"),
-            "constant_formula": _mathml("<mi>C</mi>", second.constant), "rows": phase2,
+            "leading": str(second.leading),
+            "constant": _digits(second.constant),
+            "formula": _mathml(
+                _mean(2),
+                second.leading * n * sympy.log(n / ell) + symbol * n,
+                "<mi>o</mi><mo>(</mo><mi>n</mi><mo>)</mo>",
+            ),
+            "constant_formula": _mathml("<mi>C</mi>", second.constant),
+            "rows": phase2,
         },
         "phase3": {
-            "formula": _mathml(_mean(3), third, "<mi>O</mi><mo>(</mo><mfrac><mn>1</mn><msup>"
-                               "<mi>n</mi><mn>2</mn></msup></mfrac><mo>)</mo>"),
+            "formula": _mathml(
+                _mean(3),
+                third,
+                "<mi>O</mi><mo>(</mo><mfrac><mn>1</mn><msup>"
+                "<mi>n</mi><mn>2</mn></msup></mfrac><mo>)</mo>",
+            ),
             "rows": phase3,
         },
     }
@@ -75,8 +98,10 @@ def _digits(value: Any) -> str:
 
 
 def _mean(phase: int) -> str:
-    return (f"<mi mathvariant='normal'>E</mi><mo>[</mo><msub><mi>T</mi><mn>{phase}</mn></msub>"
-            "<mo>]</mo>")
+    return (
+        f"<mi mathvariant='normal'>E</mi><mo>[</mo><msub><mi>T</mi><mn>{phase}</mn></msub>"
+        "<mo>]</mo>"
+    )
 
 
 def _mathml(left: str, expression: Any, rest: str = "") -> str:
@@ -111,10 +136,14 @@ def concentration(n: int, ell: int, progress: Progress = no_progress) -> dict[st
     """Return quantiles of T beside its mean and deviation: how far T is from concentrated."""
     from markov_lrsao.distribution import distribution
 
-    law = distribution(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)),
-                       progress=progress)
+    law = distribution(
+        Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), progress=progress
+    )
     return {
-        "n": n, "l": ell, "mean": law.mean, "deviation": law.deviation,
+        "n": n,
+        "l": ell,
+        "mean": law.mean,
+        "deviation": law.deviation,
         "quantiles": [[level, law.quantile(level)] for level in LEVELS],
         "beyond_twice": 1 - float(law.cdf(int(2 * law.mean))),
     }
@@ -156,11 +185,18 @@ def float64_effect(
                 times = simulate(law, runs=runs, seed=SEED, arithmetic=kind).times
                 error = float(times.std(ddof=1)) / math.sqrt(runs)
                 row[kind if kind == "float64" else "true"] = {
-                    "mean": float(times.mean()), "error": error,
-                    "factor": float(times.mean()) / exact, "factor_error": error / exact,
+                    "mean": float(times.mean()),
+                    "error": error,
+                    "factor": float(times.mean()) / exact,
+                    "factor_error": error / exact,
                 }
                 bar.advance()
             rows.append(row)
     largest = max(sizes)
-    return {"runs": runs, "seed": SEED, "rows": rows, "largest": largest,
-            "rejections": rejections_to_zero(largest)}
+    return {
+        "runs": runs,
+        "seed": SEED,
+        "rows": rows,
+        "largest": largest,
+        "rejections": rejections_to_zero(largest),
+    }

@@ -10,11 +10,26 @@ from typing import Any
 
 __all__ = ["anchor", "badge", "command", "embed_json", "escape", "number", "table", "typeset"]
 
-_WORDS = {"alpha": "α", "gamma": "γ", "lambda": "λ", "tau": "τ", "Theta": "Θ", "Omega": "Ω",
-          "EulerGamma": "γ", "infinity": "∞", "oo": "∞"}
+_WORDS = {
+    "alpha": "α",
+    "gamma": "γ",
+    "lambda": "λ",
+    "tau": "τ",
+    "Theta": "Θ",
+    "Omega": "Ω",
+    "EulerGamma": "γ",
+    "infinity": "∞",
+    "oo": "∞",
+}
 _FUNCTIONS = {"sqrt": "√", "harmonic": "H"}
-_SIGNS = ((" &gt;= ", " ≥ "), (" &lt;= ", " ≤ "), ("&gt;=", "≥"), ("&lt;=", "≤"),
-          ("-&gt;", "→"), ("**", "^"))
+_SIGNS = (
+    (" &gt;= ", " ≥ "),
+    (" &lt;= ", " ≤ "),
+    ("&gt;=", "≥"),
+    ("&lt;=", "≤"),
+    ("-&gt;", "→"),
+    ("**", "^"),
+)
 _MARKS = {"PROVED": "✓", "VERIFIED": "✓", "SUPPORTED": "≈", "UNKNOWN": "?", "REFUTED": "✗"}
 
 
@@ -37,10 +52,16 @@ def typeset(text: str) -> str:
     shown = re.sub(r"\b(" + "|".join(_WORDS) + r")\b(?!-)", lambda m: _WORDS[m[1]], shown)
     shown = re.sub(r"\b(" + "|".join(_FUNCTIONS) + r")(?=\()", lambda m: _FUNCTIONS[m[1]], shown)
     shown = re.sub(r"(?<=[\w)])\*(?=[\w(])", "·", shown)
-    shown = re.sub(r"(?<![A-Za-z])([A-Za-zτ])_(?:\{([^}]*)\}|\(([^()]*)\)|(\w+))",
-                   lambda m: f"{m[1]}<sub>{m[2] or m[3] or m[4]}</sub>", shown)
-    return re.sub(r"\^(?:\{([^}]*)\}|\(([^()]*)\)|(-?\w+))",
-                  lambda m: f"<sup>{m[1] or m[2] or m[3]}</sup>", shown)
+    shown = re.sub(
+        r"(?<![A-Za-z])([A-Za-zτ])_(?:\{([^}]*)\}|\(([^()]*)\)|(\w+))",
+        lambda m: f"{m[1]}<sub>{m[2] or m[3] or m[4]}</sub>",
+        shown,
+    )
+    return re.sub(
+        r"\^(?:\{([^}]*)\}|\(([^()]*)\)|(-?\w+))",
+        lambda m: f"<sup>{m[1] or m[2] or m[3]}</sup>",
+        shown,
+    )
 
 
 def anchor(name: str) -> str:
@@ -56,36 +77,51 @@ def anchor(name: str) -> str:
 def badge(verdict: str) -> str:
     """Return a verdict as a label that is told apart without its colour, too."""
     mark = _MARKS[verdict]
-    return (f'<span class="badge {verdict.lower()}"><span aria-hidden="true">{mark}</span> '
-            f"{escape(verdict)}</span>")
+    return (
+        f'<span class="badge {verdict.lower()}"><span aria-hidden="true">{mark}</span> '
+        f"{escape(verdict)}</span>"
+    )
 
 
 def command(text: str) -> str:
     """Return a command with a button that copies it."""
-    return ('<div class="command"><code>' + escape(text) + '</code>'
-            f'<button type="button" class="copy" data-copy="{escape(text)}" '
-            f'aria-label="Copy the command {escape(text)}">Copy</button></div>')
+    return (
+        '<div class="command"><code>' + escape(text) + "</code>"
+        f'<button type="button" class="copy" data-copy="{escape(text)}" '
+        f'aria-label="Copy the command {escape(text)}">Copy</button></div>'
+    )
 
 
 def table(
-    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], *,
-    right: Sequence[int] = (), head: bool = True,
+    caption: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    head: bool = True,
 ) -> str:
     """Return a table whose cells are HTML already; it scrolls in itself on a narrow screen."""
+
     def cell(tag: str, column: int, text: str, scope: str = "") -> str:
         style = ' class="number"' if column in right else ""
         return f"<{tag}{style}{scope}>{text}</{tag}>"
 
     top = "".join(cell("th", c, text, ' scope="col"') for c, text in enumerate(header))
     body = "".join(
-        "<tr>" + "".join(
+        "<tr>"
+        + "".join(
             cell("th", 0, text, ' scope="row"') if c == 0 and head else cell("td", c, text)
-            for c, text in enumerate(row)) + "</tr>\n"
-        for row in rows)
+            for c, text in enumerate(row)
+        )
+        + "</tr>\n"
+        for row in rows
+    )
     label = escape(re.sub(r"<[^>]*>", "", caption))
-    return (f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
-            f"<caption>{caption}</caption><thead><tr>{top}</tr></thead>\n"
-            f"<tbody>{body}</tbody></table></div>")
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
+        f"<caption>{caption}</caption><thead><tr>{top}</tr></thead>\n"
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -110,5 +146,8 @@ def number(value: float, digits: int = 6) -> str:
 def embed_json(identifier: str, data: Any) -> str:
     """Return a script element that holds data; nothing in the data can end it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return (f'<script type="application/json" id="{identifier}">'
-            + text.replace("<", "\\u003c") + "</script>")
+    return (
+        f'<script type="application/json" id="{identifier}">'
+        + text.replace("<", "\\u003c")
+        + "</script>"
+    )

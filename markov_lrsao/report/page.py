@@ -59,10 +59,12 @@ def render(content: Content) -> str:
     parts = {
         "style": f"{colours}\n{template('style.css')}",
         "scripts": scripts,
-        "data": "\n".join([
-            embed_json("data-values", content.values),
-            embed_json("data-figures", list(content.figures)),
-        ]),
+        "data": "\n".join(
+            [
+                embed_json("data-values", content.values),
+                embed_json("data-figures", list(content.figures)),
+            ]
+        ),
         "cards": _cards(content),
         "n_max": str(content.values["n_max"]),
         "static_values": _static_values(content.values),
@@ -71,7 +73,8 @@ def render(content: Content) -> str:
         "figures": "\n".join(map(_figure, content.figures)),
         "figure_list": "".join(
             f'<li><a href="#figure-{escape(f["name"])}">{typeset(f["title"])}</a></li>'
-            for f in content.figures),
+            for f in content.figures
+        ),
         "figure_command": command("markov-lrsao figures --out figures"),
         "statements": statements_html(content.verification),
         "level": escape(content.verification.get("level", "quick")),
@@ -106,34 +109,69 @@ def _cards(content: Content) -> str:
     largest = content.values["schedules"][-1]["instances"][-1]
     verdicts = ", ".join(f"{k} {v.lower()}" for v, k in counts.items())
     cards = [
-        (f"{float(first['total'][1]):.4f}",
-         f"= <code>{escape(first['total'][0])}</code><br>exact E[T] at the smallest instance, "
-         f"n = {first['n']}, l = {first['l']}", "#exact"),
-        (f"{largest['ratio']:.5f}",
-         f"times the lower bound n·H<sub>n</sub> at n = {largest['n']:,}, l = {largest['l']:,}",
-         "#finding-lower-bound"),
-        (f"{len(content.verification['statements'])}",
-         f"statements of the paper checked: {verdicts}", "#statements-section"),
-        (f"C = {number(float(content.numbers['constants']['phase2']['constant']), 5)}",
-         "the constant of the slope, in closed form", "#finding-phase-2"),
-        (f"× {worst['float64']['factor']:.2f}",
-         f"what float64 does to E[T] at n = {worst['n']:,}, l = 2", "#finding-float64"),
+        (
+            f"{float(first['total'][1]):.4f}",
+            f"= <code>{escape(first['total'][0])}</code><br>exact E[T] at the smallest instance, "
+            f"n = {first['n']}, l = {first['l']}",
+            "#exact",
+        ),
+        (
+            f"{largest['ratio']:.5f}",
+            f"times the lower bound n·H<sub>n</sub> at n = {largest['n']:,}, l = {largest['l']:,}",
+            "#finding-lower-bound",
+        ),
+        (
+            f"{len(content.verification['statements'])}",
+            f"statements of the paper checked: {verdicts}",
+            "#statements-section",
+        ),
+        (
+            f"C = {number(float(content.numbers['constants']['phase2']['constant']), 5)}",
+            "the constant of the slope, in closed form",
+            "#finding-phase-2",
+        ),
+        (
+            f"× {worst['float64']['factor']:.2f}",
+            f"what float64 does to E[T] at n = {worst['n']:,}, l = 2",
+            "#finding-float64",
+        ),
     ]
     return "".join(
         f'<li><a class="card" href="{link}"><span class="value">{value}</span> '
-        f'<span class="what">{what}</span></a></li>' for value, what, link in cards)
+        f'<span class="what">{what}</span></a></li>'
+        for value, what, link in cards
+    )
 
 
 def _static_values(values: Mapping[str, Any]) -> str:
     """Return the table that stands in for the sliders where scripts do not run."""
     rows = [
-        [str(r["n"]), str(r["l"]), r["total"][1], *(p[1] for p in r["phases"]), r["deviation"],
-         r["coupon"][1]]
-        for schedule in values["schedules"] for r in schedule["instances"]
+        [
+            str(r["n"]),
+            str(r["l"]),
+            r["total"][1],
+            *(p[1] for p in r["phases"]),
+            r["deviation"],
+            r["coupon"][1],
+        ]
+        for schedule in values["schedules"]
+        for r in schedule["instances"]
     ]
-    return table("Exact values along the paper's schedules (20 digits)",
-                 ["n", "l", "E[T]", "E[T<sub>1</sub>]", "E[T<sub>2</sub>]", "E[T<sub>3</sub>]",
-                  "standard deviation", "n·H<sub>n</sub>"], rows, right=range(8))
+    return table(
+        "Exact values along the paper's schedules (20 digits)",
+        [
+            "n",
+            "l",
+            "E[T]",
+            "E[T<sub>1</sub>]",
+            "E[T<sub>2</sub>]",
+            "E[T<sub>3</sub>]",
+            "standard deviation",
+            "n·H<sub>n</sub>",
+        ],
+        rows,
+        right=range(8),
+    )
 
 
 def _figure(data: Mapping[str, Any]) -> str:
@@ -153,14 +191,20 @@ def _reproduce(content: Content) -> str:
         ("the law of T, quantiles and tails", "markov-lrsao distribution --n 1000 --ell 10"),
         ("expected steps per position", "markov-lrsao sites --n 30 --ell 5"),
         ("closed forms and constants", "markov-lrsao formula phase3"),
-        ("simulations with the true semantics",
-         "markov-lrsao simulate --n 1000 --ell 2 --runs 2000 --seed 1"),
-        ("exact against simulated, at a stated error level",
-         "markov-lrsao cross-validate --n-max 12"),
+        (
+            "simulations with the true semantics",
+            "markov-lrsao simulate --n 1000 --ell 2 --runs 2000 --seed 1",
+        ),
+        (
+            "exact against simulated, at a stated error level",
+            "markov-lrsao cross-validate --n-max 12",
+        ),
         ("a verdict on every statement", "markov-lrsao verify"),
         ("every figure with its data", "markov-lrsao figures --out figures"),
         ("this page", content.command),
     ]
-    return ('<dl class="commands">'
-            + "".join(f"<dt>{escape(what)}</dt><dd>{command(text)}</dd>" for what, text in rows)
-            + "</dl>")
+    return (
+        '<dl class="commands">'
+        + "".join(f"<dt>{escape(what)}</dt><dd>{command(text)}</dd>" for what, text in rows)
+        + "</dl>"
+    )

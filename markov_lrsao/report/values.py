@@ -31,7 +31,10 @@ LONGEST = 2600
 """Fractions with more characters than this are shortened on the page."""
 
 SCHEDULE_TEXTS = {
-    "2": "l = 2", "cbrt": "l = ⌊∛n⌋", "sqrt": "l = ⌊√n⌋", "half": "l = ⌊(n−5)/2⌋",
+    "2": "l = 2",
+    "cbrt": "l = ⌊∛n⌋",
+    "sqrt": "l = ⌊√n⌋",
+    "half": "l = ⌊(n−5)/2⌋",
 }
 
 
@@ -67,11 +70,15 @@ def instance_values(n: int, ell: int) -> dict[str, Any]:
     assert isinstance(coupon, fmpq)
     assert isinstance(total, fmpq)
     return {
-        "n": n, "l": ell, "total": _pair(result.total),
+        "n": n,
+        "l": ell,
+        "total": _pair(result.total),
         "phases": [_pair(phase) for phase in result.phases],
         "shares": [float(phase) / float(result.total) for phase in result.phases],
-        "variance": _pair(result.variance), "deviation": deviation_text(variance),
-        "coupon": _pair(result.coupon_collector), "ratio": to_float(total / coupon),
+        "variance": _pair(result.variance),
+        "deviation": deviation_text(variance),
+        "coupon": _pair(result.coupon_collector),
+        "ratio": to_float(total / coupon),
     }
 
 
@@ -80,13 +87,17 @@ def _job(pair: tuple[int, int]) -> dict[str, Any]:
 
 
 def exact_values(
-    n_max: int, sizes: Sequence[int], *, workers: int | None = None,
+    n_max: int,
+    sizes: Sequence[int],
+    *,
+    workers: int | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Return all (n, l) with n <= n_max, and the paper's schedules of l at the given sizes."""
     grid = [(n, ell) for n in range(9, n_max + 1) for ell in _valid(n)]
-    schedules = {s: [(n, ell_of(s, n)) for n in sizes if ell_of(s, n) in _valid(n)]
-                 for s in SCHEDULES}
+    schedules = {
+        s: [(n, ell_of(s, n)) for n in sizes if ell_of(s, n) in _valid(n)] for s in SCHEDULES
+    }
     pairs = sorted({*grid, *(pair for row in schedules.values() for pair in row)}, reverse=True)
     count = workers or os.cpu_count() or 1
     found: dict[tuple[int, int], dict[str, Any]] = {}
@@ -101,10 +112,10 @@ def exact_values(
                     found[pair] = values
                     bar.advance()
     return {
-        "n_max": n_max, "grid": [found[pair] for pair in grid],
+        "n_max": n_max,
+        "grid": [found[pair] for pair in grid],
         "schedules": [
-            {"name": name, "text": SCHEDULE_TEXTS[name],
-             "instances": [found[pair] for pair in row]}
+            {"name": name, "text": SCHEDULE_TEXTS[name], "instances": [found[pair] for pair in row]}
             for name, row in schedules.items()
         ],
     }

@@ -19,11 +19,29 @@ from markov_lrsao.texts import printable
 __all__ = ["check_report", "counterexample_file", "load_verification", "run_rows", "verification"]
 
 _MAKE = "make it with `markov-lrsao verify --json > FILE`"
-_STATEMENT_KEYS = {"id", "title", "location", "claim", "verdict", "evidence", "errata", "depends",
-                   "refuted_support", "code"}
+_STATEMENT_KEYS = {
+    "id",
+    "title",
+    "location",
+    "claim",
+    "verdict",
+    "evidence",
+    "errata",
+    "depends",
+    "refuted_support",
+    "code",
+}
 _KINDS = (("id", str), ("verdict", str), ("evidence", list), ("errata", list))
-_EVIDENCE_KEYS = {"kind", "verdict", "part", "summary", "range", "details", "second_solver",
-                  "counterexample"}
+_EVIDENCE_KEYS = {
+    "kind",
+    "verdict",
+    "part",
+    "summary",
+    "range",
+    "details",
+    "second_solver",
+    "counterexample",
+}
 _ERRATUM_KEYS = {"line", "location", "printed", "corrected", "reason", "inherited"}
 
 
@@ -112,10 +130,17 @@ def run_rows(data: Mapping[str, Any]) -> list[dict[str, str]]:
         return []
     _, records = replay(bad)
     return [
-        {"t": str(r.time), "phase": str(r.phase), "position": str(r.position),
-         "largest": ", ".join(r.tied), "step": r.sign,
-         "result": "accepted" if r.accepted else "rejected", "reward": rational_text(r.reward),
-         "Q before": shorten(rational_text(r.old), 34),
-         "Q after": shorten(rational_text(r.new), 34), "next": str(r.next_position)}
+        {
+            "t": str(r.time),
+            "phase": str(r.phase),
+            "position": str(r.position),
+            "largest": ", ".join(r.tied),
+            "step": r.sign,
+            "result": "accepted" if r.accepted else "rejected",
+            "reward": rational_text(r.reward),
+            "Q before": shorten(rational_text(r.old), 34),
+            "Q after": shorten(rational_text(r.new), 34),
+            "next": str(r.next_position),
+        }
         for r in records
     ]

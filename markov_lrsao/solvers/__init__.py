@@ -63,8 +63,7 @@ def backward(
         values = list(outside) if outside is not None else [fmpq(0)] * chain.size
         return _exact.solve_backward(cut, inside, list(constant), values, progress)
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
-    _float.solve_backward(cut, inside, np.asarray(constant, dtype=np.float64), array,
-                          tilted)
+    _float.solve_backward(cut, inside, np.asarray(constant, dtype=np.float64), array, tilted)
     return array
 
 

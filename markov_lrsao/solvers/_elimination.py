@@ -40,8 +40,12 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, chain: MarkovChain) -> Rows:
         """Convert a chain."""
-        return cls(chain.indptr.tolist(), chain.indices.tolist(), chain.numerators.tolist(),
-                   chain.denominators.tolist())
+        return cls(
+            chain.indptr.tolist(),
+            chain.indices.tolist(),
+            chain.numerators.tolist(),
+            chain.denominators.tolist(),
+        )
 
 
 class _Step(NamedTuple):
@@ -169,6 +173,4 @@ def _with_loops(
     rows: Mapping[int, dict[int, fmpq]], leak: Mapping[int, fmpq]
 ) -> dict[int, dict[int, fmpq]]:
     """Put back the loops that make each row of the rest, with its leak, sum to 1."""
-    return {
-        i: {**row, i: 1 - leak[i] - sum(row.values(), fmpq(0))} for i, row in rows.items()
-    }
+    return {i: {**row, i: 1 - leak[i] - sum(row.values(), fmpq(0))} for i, row in rows.items()}

@@ -29,7 +29,10 @@ _WORTH_LIFTING = 0.9  # a quotient that is nearly as large as the chain saves no
 
 
 def solve_backward(
-    chain: MarkovChain, inside: BoolArray, constant: Sequence[fmpq], values: list[fmpq],
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: Sequence[fmpq],
+    values: list[fmpq],
     progress: Progress,
 ) -> list[fmpq]:
     """Return the solution of v = constant + P v inside; outside, `values` are given.
@@ -73,7 +76,10 @@ def _numbers(given: list[fmpq]) -> npt.NDArray[np.int64]:
 
 
 def _solve(
-    chain: MarkovChain, inside: BoolArray, constant: Sequence[fmpq], values: list[fmpq],
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: Sequence[fmpq],
+    values: list[fmpq],
     progress: Progress,
 ) -> None:
     data = Rows.of(chain)
@@ -117,7 +123,8 @@ def _factor(chain: MarkovChain, data: Rows, states: Sequence[int]) -> Factors:
         return factor(data, states)
     except NotAbsorbingError:
         raise NotAbsorbingError(
-            f"state {chain.label(states[0])} is in a set that is never left") from None
+            f"state {chain.label(states[0])} is in a set that is never left"
+        ) from None
 
 
 def solve_forward(

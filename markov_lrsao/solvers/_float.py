@@ -86,8 +86,10 @@ def _bands(chain: MarkovChain) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
         span = slice(int(order.start[c]), int(order.start[c + 1]))
         best, band[c] = _narrow(int(sizes[c]), rows[own], columns[own], int(band[c]))
         members[span] = members[span][best]
-        if (int(sizes[c]) * int(band[c]) ** 2 > _SLOW_BAND
-                or int(sizes[c]) * (2 * int(band[c]) + 1) > _LARGEST_FACTORS):
+        if (
+            int(sizes[c]) * int(band[c]) ** 2 > _SLOW_BAND
+            or int(sizes[c]) * (2 * int(band[c]) + 1) > _LARGEST_FACTORS
+        ):
             band[c] = -1
     return members, band
 
@@ -132,7 +134,9 @@ def _new_report(
 
 
 def _sparse(
-    chain: MarkovChain, states: npt.NDArray[np.int64], probabilities: FloatArray,
+    chain: MarkovChain,
+    states: npt.NDArray[np.int64],
+    probabilities: FloatArray,
     report: FloatArray,
 ) -> tuple[Any, ...]:
     """Return the factors of one large component, its states being in this order."""
@@ -151,7 +155,8 @@ def _sparse(
     keep = (columns >= 0) & (columns != rows)
     pointer = np.concatenate([[0], np.cumsum(np.bincount(rows[keep], minlength=len(states)))])
     factors: tuple[Any, ...] = _sparse_kernels.eliminate(
-        pointer, columns[keep], probability[keep], leak, _LARGEST_FACTORS, report)
+        pointer, columns[keep], probability[keep], leak, _LARGEST_FACTORS, report
+    )
     if report[2]:
         _refuse(chain, int(states[int(report[2]) - 1]))
     if len(factors[0]) + len(factors[9]) < len(states):
@@ -165,8 +170,10 @@ def _sparse(
 def _refuse(chain: MarkovChain, bad: int) -> None:
     """Raise what a kernel's return value stands for; -1 is nothing."""
     if bad < -1:
-        raise SolverError(f"a value at state {printable(chain.label(-2 - bad))} is below the range "
-                          f"of floats; add --exact")
+        raise SolverError(
+            f"a value at state {printable(chain.label(-2 - bad))} is below the range "
+            f"of floats; add --exact"
+        )
     if bad >= 0:
         label = chain.components.label
         own = label[chain.sources] == label[bad]
@@ -190,8 +197,10 @@ def _judge(values: FloatArray, report: FloatArray, floor: float) -> None:
     spread = math.log2(size.max()) - math.log2(size.min()) if size.size else 0.0
     loss = spread - math.log2(report[1]) + 3 * math.log2(max(len(values), 1)) + _LOST
     if loss > _NEGLIGIBLE:
-        raise SolverError("numbers inside the float solution fall below the range of floats, so "
-                          "its digits cannot be trusted; add --exact")
+        raise SolverError(
+            "numbers inside the float solution fall below the range of floats, so "
+            "its digits cannot be trusted; add --exact"
+        )
 
 
 def _positive(
@@ -205,7 +214,10 @@ def _positive(
 
 
 def solve_backward(
-    chain: MarkovChain, inside: BoolArray, constant: FloatArray, values: FloatArray,
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: FloatArray,
+    values: FloatArray,
     tilted: FloatArray | None = None,
 ) -> None:
     """Fill `values` inside with the solution of v = constant + P v; outside they are given.
@@ -221,8 +233,21 @@ def solve_backward(
     probabilities = chain.probabilities if tilted is None else tilted
     report = _new_report(chain, weights, totals, tilted=tilted is not None)
     positive = _positive(chain, inside, constant, values)
-    data = (chain.indptr, chain.indices, weights, totals, inside, members, order.start, band,
-            order.label, constant, positive, values, report)
+    data = (
+        chain.indptr,
+        chain.indices,
+        weights,
+        totals,
+        inside,
+        members,
+        order.start,
+        band,
+        order.label,
+        constant,
+        positive,
+        values,
+        report,
+    )
     begin = 0
     for c in np.flatnonzero(band < 0).tolist():
         _refuse(chain, int(backward(*data, begin, c)))
@@ -231,7 +256,8 @@ def solve_backward(
         values[states] = 0.0
         spans = order.label[chain.sources] == c
         received = np.bincount(
-            chain.sources[spans], probabilities[spans] * values[chain.indices[spans]],
+            chain.sources[spans],
+            probabilities[spans] * values[chain.indices[spans]],
             minlength=chain.size,
         )
         right = constant[states] + received[states]
@@ -257,8 +283,19 @@ def solve_forward(chain: MarkovChain, inside: BoolArray, source: FloatArray) -> 
     flow = source.copy()
     weights, totals = _weights(chain, None)
     report = _new_report(chain, weights, totals, tilted=False)
-    data = (chain.indptr, chain.indices, weights, totals, inside, members, order.start, band,
-            order.label, flow, report)
+    data = (
+        chain.indptr,
+        chain.indices,
+        weights,
+        totals,
+        inside,
+        members,
+        order.start,
+        band,
+        order.label,
+        flow,
+        report,
+    )
     end = len(order)
     for c in np.flatnonzero(band < 0)[::-1].tolist():
         from markov_lrsao.solvers._sparse_kernels import solve_rows

@@ -58,8 +58,21 @@ def _note(band, leak, k, low, half, leaving, report):  # type: ignore[no-untyped
 
 @compiled()
 def backward(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, totals, inside, members, start, halves, label, constant, positive,
-    values, report, begin, end
+    indptr,
+    indices,
+    weights,
+    totals,
+    inside,
+    members,
+    start,
+    halves,
+    label,
+    constant,
+    positive,
+    values,
+    report,
+    begin,
+    end,
 ):
     """Solve v = constant + P v in the components begin..end-1; return -1, a state whose
     probability of being left is 0 or below the floats, or -2 - i for a state i whose value,
@@ -135,8 +148,19 @@ def backward(  # type: ignore[no-untyped-def]
 
 @compiled()
 def forward(  # type: ignore[no-untyped-def]
-    indptr, indices, weights, totals, inside, members, start, halves, label, flow, report,
-    begin, end
+    indptr,
+    indices,
+    weights,
+    totals,
+    inside,
+    members,
+    start,
+    halves,
+    label,
+    flow,
+    report,
+    begin,
+    end,
 ):
     """Turn flow (the source) into x = source + x P in the components end-1..begin, and pass it
     on; return -1, or a state whose probability of being left is 0 or below the floats. A

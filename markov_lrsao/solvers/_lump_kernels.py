@@ -116,8 +116,21 @@ def merge(  # type: ignore[no-untyped-def]
         if 1 < s <= limit:
             # A canonical order where hashes of rows differ; any order would be sound.
             for k in range(s):
-                end, below = _write(states[k], c, True, indptr, indices, nums, dens, label,
-                                    place, block, filled, target, numerator)
+                end, below = _write(
+                    states[k],
+                    c,
+                    True,
+                    indptr,
+                    indices,
+                    nums,
+                    dens,
+                    label,
+                    place,
+                    block,
+                    filled,
+                    target,
+                    numerator,
+                )
                 h = _mix(0, below, classes[states[k]])
                 for e in range(filled, end):
                     h = _mix(h, target[e], numerator[e])
@@ -137,8 +150,9 @@ def merge(  # type: ignore[no-untyped-def]
         h = s
         for k in range(s):
             i = states[k]
-            at, below = _write(i, c, False, indptr, indices, nums, dens, label,
-                               place, block, at, target, numerator)
+            at, below = _write(
+                i, c, False, indptr, indices, nums, dens, label, place, block, at, target, numerator
+            )
             denominator[blocks + k] = below
             block_class[blocks + k] = classes[i]
             pointer[blocks + k + 1] = at
@@ -164,8 +178,9 @@ def merge(  # type: ignore[no-untyped-def]
                         k += 1
                     e = pointer[f]
                     while same and e < pointer[f + s]:
-                        same = (target[e] == target[e + shift]
-                                and numerator[e] == numerator[e + shift])
+                        same = (
+                            target[e] == target[e + shift] and numerator[e] == numerator[e + shift]
+                        )
                         e += 1
                     if same:
                         found = f
@@ -185,8 +200,16 @@ def merge(  # type: ignore[no-untyped-def]
             representative[blocks + k] = states[k]
         blocks += s
         filled = at
-    return (block, blocks, pointer[: blocks + 1], target[:filled], numerator[:filled],
-            denominator[:blocks], first[:blocks], representative[:blocks])
+    return (
+        block,
+        blocks,
+        pointer[: blocks + 1],
+        target[:filled],
+        numerator[:filled],
+        denominator[:blocks],
+        first[:blocks],
+        representative[:blocks],
+    )
 
 
 @compiled()

@@ -117,8 +117,20 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
         if total < SMALLEST:
             report[2] = k + 1
         if used > limit or left_used > limit or total < SMALLEST:
-            return (order[:0], leaving, start, length, columns, values, left_start, left_state,
-                    left_value, order[:0], np.empty((0, 0)), np.empty(0))
+            return (
+                order[:0],
+                leaving,
+                start,
+                length,
+                columns,
+                values,
+                left_start,
+                left_state,
+                left_value,
+                order[:0],
+                np.empty((0, 0)),
+                np.empty(0),
+            )
         leaving[k] = total
         report[1] = min(report[1], total)
         alive[k] = False
@@ -229,8 +241,20 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
                 for t in range(k):
                     dense[m, t] += share * dense[k, t]
                 dense_leak[m] += share * dense_leak[k]
-    return (order[:done], leaving, start, length, columns, values, left_start[: done + 1],
-            left_state, left_value, rest, dense, dense_leaving)
+    return (
+        order[:done],
+        leaving,
+        start,
+        length,
+        columns,
+        values,
+        left_start[: done + 1],
+        left_state,
+        left_value,
+        rest,
+        dense,
+        dense_leaving,
+    )
 
 
 @compiled()

@@ -85,20 +85,44 @@ def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotie
         order = chain.components
         block, _, pointer, target, numerator, denominator, first, representative = (
             _lump_kernels.merge(
-                chain.indptr, chain.indices, chain.numerators, chain.denominators, inside,
-                order.label, order.members.copy(), order.start, classes,
-                int(classes.max()) + 1, _LARGEST_MERGED_COMPONENT,
+                chain.indptr,
+                chain.indices,
+                chain.numerators,
+                chain.denominators,
+                inside,
+                order.label,
+                order.members.copy(),
+                order.start,
+                classes,
+                int(classes.max()) + 1,
+                _LARGEST_MERGED_COMPONENT,
             )
         )
         own = np.repeat(np.arange(len(denominator)), np.diff(pointer))
         target = np.where(target < 0, first[own] - 1 - target, target)
         arrange = np.lexsort((target, own))
-        result = _assemble(chain, inside, block, pointer, target[arrange], numerator[arrange],
-                           denominator, representative)
+        result = _assemble(
+            chain,
+            inside,
+            block,
+            pointer,
+            target[arrange],
+            numerator[arrange],
+            denominator,
+            representative,
+        )
         q = result.chain
         bad = _lump_kernels.check(
-            chain.indptr, chain.indices, chain.numerators, chain.denominators, inside, block,
-            q.indptr, q.indices, q.numerators, q.denominators,
+            chain.indptr,
+            chain.indices,
+            chain.numerators,
+            chain.denominators,
+            inside,
+            block,
+            q.indptr,
+            q.indices,
+            q.numerators,
+            q.denominators,
         )
     if bad >= 0:
         raise VerificationError(f"state {chain.label(int(bad))} was merged wrongly; please report")
@@ -151,36 +175,51 @@ def _merge(
             block[i] = found + k
         if found == new:
             for i, (_, entries) in zip(states, texts, strict=True):
-                rows.append(sorted(
-                    (new - 1 - to if to < 0 else to, weight) for to, weight in entries
-                ))
+                rows.append(
+                    sorted((new - 1 - to if to < 0 else to, weight) for to, weight in entries)
+                )
                 representative.append(i)
     return np.array(block, np.int64), rows, np.array(representative, np.int64)
 
 
 def _assemble_rows(
-    chain: MarkovChain, inside: BoolArray, block: IntArray, rows: list[list[tuple[int, int]]],
+    chain: MarkovChain,
+    inside: BoolArray,
+    block: IntArray,
+    rows: list[list[tuple[int, int]]],
     representative: IntArray,
 ) -> Quotient:
     denominators = [sum(weight for _, weight in row) for row in rows]
     dtype = np.int64 if max(denominators, default=1) < 2**62 else object
     return _assemble(
-        chain, inside, block,
+        chain,
+        inside,
+        block,
         np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
         np.array([to for row in rows for to, _ in row], np.int64),
         np.array([weight for row in rows for _, weight in row], dtype),
-        np.array(denominators, dtype), representative,
+        np.array(denominators, dtype),
+        representative,
     )
 
 
 def _assemble(
-    chain: MarkovChain, inside: BoolArray, block: IntArray, indptr: IntArray, indices: IntArray,
-    numerators: npt.NDArray[np.int64], denominators: npt.NDArray[np.int64],
+    chain: MarkovChain,
+    inside: BoolArray,
+    block: IntArray,
+    indptr: IntArray,
+    indices: IntArray,
+    numerators: npt.NDArray[np.int64],
+    denominators: npt.NDArray[np.int64],
     representative: IntArray,
 ) -> Quotient:
     merged = MarkovChain(
-        indptr=indptr, indices=indices, numerators=numerators, denominators=denominators,
-        start=np.unique(block[chain.start]), positions=chain.positions[representative],
+        indptr=indptr,
+        indices=indices,
+        numerators=numerators,
+        denominators=denominators,
+        start=np.unique(block[chain.start]),
+        positions=chain.positions[representative],
         labeller=lambda b: chain.label(int(representative[b])),
     )
     return Quotient(merged, block, representative, inside[representative])

@@ -24,8 +24,23 @@ from proofs_check.statements import (
 __all__ = ["STATEMENTS"]
 
 _MODULES = (
-    setup, theorem_01, lemma_02, lemma_03, lemma_04, lemma_05, lemma_06, theorem_07, lemma_08,
-    lemma_09, lemma_10, theorem_11, lemma_12, lemma_14, excursion_claims, lemma_15, theorem_16,
+    setup,
+    theorem_01,
+    lemma_02,
+    lemma_03,
+    lemma_04,
+    lemma_05,
+    lemma_06,
+    theorem_07,
+    lemma_08,
+    lemma_09,
+    lemma_10,
+    theorem_11,
+    lemma_12,
+    lemma_14,
+    excursion_claims,
+    lemma_15,
+    theorem_16,
     lemma_17,
 )
 STATEMENTS = tuple(statement for module in _MODULES for statement in module.STATEMENTS)

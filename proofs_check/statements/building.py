@@ -55,9 +55,19 @@ def at_law(text: str) -> Callable[[StepLaw], Any]:
         if law not in known:
             parameters = law.algorithm.parameters
             assert parameters is not None
-            known[law] = fmpq(evaluate(text, {
-                "n": fmpq(law.n), "l": fmpq(law.landscape.ell), "alpha": parameters.alpha,
-                "gamma": parameters.gamma, "r": parameters.r}, {"number": fmpq}))
+            known[law] = fmpq(
+                evaluate(
+                    text,
+                    {
+                        "n": fmpq(law.n),
+                        "l": fmpq(law.landscape.ell),
+                        "alpha": parameters.alpha,
+                        "gamma": parameters.gamma,
+                        "r": parameters.r,
+                    },
+                    {"number": fmpq},
+                )
+            )
         return known[law]
 
     return value

@@ -64,8 +64,13 @@ def _exhaustive(name: str, expected: str, violation: Violation) -> Any:
             cut, optimum = graph.law.landscape.milestones[1], graph.law.optimum
             seen: list[str] = []
 
-            def look(memory: Progress3, edge: Edge, cut: int = cut, optimum: int = optimum,
-                     seen: list[str] = seen) -> tuple[Progress3, bool]:
+            def look(
+                memory: Progress3,
+                edge: Edge,
+                cut: int = cut,
+                optimum: int = optimum,
+                seen: list[str] = seen,
+            ) -> tuple[Progress3, bool]:
                 nonlocal largest
                 after = advance(memory, edge, cut, optimum)
                 largest = max(largest, after.failed)
@@ -77,16 +82,23 @@ def _exhaustive(name: str, expected: str, violation: Violation) -> Any:
             path = graph.shortest(look, Progress3())
             if path is not None:
                 yield Evidence(
-                    kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED,
+                    kind=Kind.EXHAUSTIVE,
+                    verdict=Verdict.REFUTED,
                     summary=f"{seen[-1]}: a run of {len(path)} steps at n = {graph.law.n}, "
-                            f"l = {graph.law.landscape.ell} with the paper's hyper-parameters",
+                    f"l = {graph.law.landscape.ell} with the paper's hyper-parameters",
                     range=workspace.exhaustive_range,
-                    counterexample=run_of(graph.law, graph.choices(path), statement=name,
-                                          expected=expected.format(bound), observed=seen[-1]),
+                    counterexample=run_of(
+                        graph.law,
+                        graph.choices(path),
+                        statement=name,
+                        expected=expected.format(bound),
+                        observed=seen[-1],
+                    ),
                 )
                 return
         yield Evidence(
-            kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED,
+            kind=Kind.EXHAUSTIVE,
+            verdict=Verdict.VERIFIED,
             summary=f"{expected.format(bound)}; largest number of failing excursions: {largest}",
             range=workspace.exhaustive_range,
         )
@@ -112,12 +124,14 @@ def _failing_in_cells(workspace: Workspace) -> Iterable[Evidence]:
         return memory
 
     most = graph.most(
-        lambda leg: False, remember, lambda memory, leg: memory == "out" and leg.falls)
+        lambda leg: False, remember, lambda memory, leg: memory == "out" and leg.falls
+    )
     proved = most is not None and most <= bound
     yield Evidence(
-        kind=Kind.AUTOMATA, verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
+        kind=Kind.AUTOMATA,
+        verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
         summary=f"at most {'unboundedly many' if most is None else most} failing excursions, on "
-                f"{len(graph.places)} abstract states derived in {graph.queries} solver queries",
+        f"{len(graph.places)} abstract states derived in {graph.queries} solver queries",
         range="all n, l, all hyper-parameters in (H)",
     )
 
@@ -126,13 +140,21 @@ def _walk_moves_in_cells(workspace: Workspace) -> Iterable[Evidence]:
     """Count the moves of L and J per walk on the cells of row 0, for all of (H) at once."""
     graph = workspace.plateau
     bound = workspace.number("Moves in a walk", "bound")
-    most = max(graph.memories(
-        0, lambda count, leg: 0 if leg.target[0] == TOP or leg.source[0] == TOP else min(
-            bound + 1, count + (leg.inside and leg.action in ("L", "J")))))
+    most = max(
+        graph.memories(
+            0,
+            lambda count, leg: (
+                0
+                if leg.target[0] == TOP or leg.source[0] == TOP
+                else min(bound + 1, count + (leg.inside and leg.action in ("L", "J")))
+            ),
+        )
+    )
     yield Evidence(
-        kind=Kind.AUTOMATA, verdict=Verdict.PROVED if most <= bound else Verdict.UNKNOWN,
+        kind=Kind.AUTOMATA,
+        verdict=Verdict.PROVED if most <= bound else Verdict.UNKNOWN,
         summary=f"at most {most} moves with L and J in a walk"
-                + (" or more" if most > bound else ""),
+        + (" or more" if most > bound else ""),
         range="all n, l, all hyper-parameters in (H)",
     )
 
@@ -149,8 +171,10 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
         path = graph.shortest(
             lambda memory, e, m=moves: (  # type: ignore[misc]
                 (after := advance(memory, e, cut, optimum)),
-                after.fell and after.moves == m and e.action == "L"),
-            Progress3())
+                after.fell and after.moves == m and e.action == "L",
+            ),
+            Progress3(),
+        )
         if path is None:
             continue
         # entering the plateau with R leaves a positive entry there, which L is later fed from
@@ -161,70 +185,121 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
             tried += 1
             tied = tie_with_penalty(
                 lambda p: StepLaw.of(law.landscape, workspace.setting.algorithm(p)),
-                law.landscape, alpha, fmpq(1, law.n + 1), choices, left)
+                law.landscape,
+                alpha,
+                fmpq(1, law.n + 1),
+                choices,
+                left,
+            )
             if tied is None:
                 continue
             run, memory = Run(tied), Progress3()
             for record in run.play(choices):
                 memory = advance(memory, record, cut, optimum)
-            more = continue_run(run, memory, lambda m, r: advance(m, r, cut, optimum),
-                                lambda m: m.failed > bound, 7)
+            more = continue_run(
+                run, memory, lambda m, r: advance(m, r, cut, optimum), lambda m: m.failed > bound, 7
+            )
             if more is not None:
                 yield Evidence(
-                    kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED,
+                    kind=Kind.EXHAUSTIVE,
+                    verdict=Verdict.REFUTED,
                     summary=f"{bound + 1} failing excursions where Q[0, L] ties with -alpha r: "
-                            f"the proved bound of two is sharp in (H)",
+                    f"the proved bound of two is sharp in (H)",
                     range=f"{tried} runs continued from exact ties",
                     counterexample=run_of(
-                        tied, [*choices, *more], statement=name,
+                        tied,
+                        [*choices, *more],
+                        statement=name,
                         expected=f"at most {bound} failing excursion",
-                        observed=f"{bound + 1} failing excursions"))
+                        observed=f"{bound + 1} failing excursions",
+                    ),
+                )
                 return
-    yield Evidence(kind=Kind.STATISTICAL, verdict=Verdict.SUPPORTED,
-                   summary=f"no violation among {tried} runs continued from exact ties")
+    yield Evidence(
+        kind=Kind.STATISTICAL,
+        verdict=Verdict.SUPPORTED,
+        summary=f"no violation among {tried} runs continued from exact ties",
+    )
 
 
 def _claim(
-    name: str, title: str, where: str, claim: str, expected: str, bound: str, violation: Violation,
-    *extra: Check, depends: tuple[str, ...] = (),
+    name: str,
+    title: str,
+    where: str,
+    claim: str,
+    expected: str,
+    bound: str,
+    violation: Violation,
+    *extra: Check,
+    depends: tuple[str, ...] = (),
 ) -> Statement:
     return Statement(
-        id=name, title=title, where=where, claim=claim, terms={"bound": bound}, depends=depends,
+        id=name,
+        title=title,
+        where=where,
+        claim=claim,
+        terms={"bound": bound},
+        depends=depends,
         checks=(*extra, Check(Kind.EXHAUSTIVE, _exhaustive(name, expected, violation))),
-        monitors=lambda w: [_monitor(name, expected.format(w.number(name, "bound")),
-                                     w.number(name, "bound"), violation)],
+        monitors=lambda w: [
+            _monitor(
+                name, expected.format(w.number(name, "bound")), w.number(name, "bound"), violation
+            )
+        ],
     )
 
 
 STATEMENTS = (
     _claim(
-        "Failing excursions", "number of failing excursions", "1096",
+        "Failing excursions",
+        "number of failing excursions",
+        "1096",
         "At most two excursions from n-l+1 fall back to n-l-1 before R+ occurs.",
-        "at most {} failing excursions", "2", _too_many,
+        "at most {} failing excursions",
+        "2",
+        _too_many,
         Check(Kind.AUTOMATA, _failing_in_cells),
         depends=("After Lemma 14, moves", "Lemma 14", "Failing excursions, no way out"),
     ),
     _claim(
-        "Failing excursions, one", "whether one is the sharp value", "1096",
+        "Failing excursions, one",
+        "whether one is the sharp value",
+        "1096",
         "At most one excursion from n-l+1 fails (what the paper's hyper-parameters show; tried on "
-        "all of (H)).", "at most {} failing excursion", "1", _too_many,
+        "all of (H)).",
+        "at most {} failing excursion",
+        "1",
+        _too_many,
         Check(Kind.EXHAUSTIVE, _at_ties),
     ),
     _claim(
-        "Failing excursions, two moves", "each has two moves by L or J", "1096",
+        "Failing excursions, two moves",
+        "each has two moves by L or J",
+        "1096",
         "The walk of a failing excursion has at least two moves by L or J between plateau "
-        "positions.", "at least {} moves by L or J per failing excursion", "2", _few_moves,
+        "positions.",
+        "at least {} moves by L or J per failing excursion",
+        "2",
+        _few_moves,
     ),
     _claim(
-        "Failing excursions, no way out", "after J twice there is no way to n-l-1", "1096",
+        "Failing excursions, no way out",
+        "after J twice there is no way to n-l-1",
+        "1096",
         "If J was used twice in a walk on the right plateau, n-l-1 cannot be reached in this "
         "excursion (a step of the proof, which overlooks that L may leave through n-l).",
-        "no fall to n-l-1 after {} moves with J in the walk", "2", _fell_after_jumps,
+        "no fall to n-l-1 after {} moves with J in the walk",
+        "2",
+        _fell_after_jumps,
     ),
     _claim(
-        "Moves in a walk", "L and J move at most four times in a walk", "1098",
+        "Moves in a walk",
+        "L and J move at most four times in a walk",
+        "1098",
         "L and J together make at most four moves between plateau positions in one walk.",
-        "at most {} moves with L and J in one walk", "4", _walk_moves,
+        "at most {} moves with L and J in one walk",
+        "4",
+        _walk_moves,
         Check(Kind.AUTOMATA, _walk_moves_in_cells),
         depends=("Lemma 14", "After Lemma 14, moves"),
     ),

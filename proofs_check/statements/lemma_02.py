@@ -24,27 +24,36 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
         limit = bound(run.law)
         if run.finished or record.new < limit:
             return None, None
-        return None, f"Q[{record.action}] = {record.new} at position {record.position}, " \
-                     f"not below {limit}"
+        return (
+            None,
+            f"Q[{record.action}] = {record.new} at position {record.position}, not below {limit}",
+        )
 
     return [Monitor("Lemma 2", "", f"every entry stays below {text} before the optimum", look)]
 
 
 STATEMENTS = (
     Statement(
-        id="Lemma 2", title="Upper bound of Q", where="336-350",
+        id="Lemma 2",
+        title="Upper bound of Q",
+        where="336-350",
         claim="For 0 <= t <= T-1 every entry of a state other than n is below the bound.",
         terms={"bound": BOUND},
-        checks=(invariant_check("Lemma 2"),), monitors=_monitors,
-        derivations=(Derivation(
-            "Lemma 2", "343-348", (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}", "rew <= n - l - 1"),
-            (
-                Line("", "update(q, rew, M)"),
-                Line("=", "(1 - alpha)*q + alpha*(rew + gamma*M)"),
-                Line("<", f"(1 - alpha)*{BOUND} + alpha*(rew + gamma*{BOUND})"),
-                Line("<=", f"(1 - alpha)*{BOUND} + alpha*(n - l - 1) + alpha*gamma*{BOUND}"),
-                Line("=", BOUND),
+        checks=(invariant_check("Lemma 2"),),
+        monitors=_monitors,
+        derivations=(
+            Derivation(
+                "Lemma 2",
+                "343-348",
+                (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}", "rew <= n - l - 1"),
+                (
+                    Line("", "update(q, rew, M)"),
+                    Line("=", "(1 - alpha)*q + alpha*(rew + gamma*M)"),
+                    Line("<", f"(1 - alpha)*{BOUND} + alpha*(rew + gamma*{BOUND})"),
+                    Line("<=", f"(1 - alpha)*{BOUND} + alpha*(n - l - 1) + alpha*gamma*{BOUND}"),
+                    Line("=", BOUND),
+                ),
             ),
-        ),),
+        ),
     ),
 )

@@ -46,34 +46,48 @@ def _monitor(statement: str, every: bool) -> Monitor:
     def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
         row, action = int(run.law.row[record.position]), run.law.actions.index(record.action)
         if record.new != 0 and (row, action) in _maxima(run.law, every):
-            return None, f"Q[{record.action}] = {record.new} in the state of position " \
-                         f"{record.position}"
+            return (
+                None,
+                f"Q[{record.action}] = {record.new} in the state of position {record.position}",
+            )
         return None, None
 
     which = "every position" if every else "a position"
-    return Monitor(statement, "any landscape",
-                   f"Q[s, a] = 0 where {which} of s is a strict local maximum of a", look)
+    return Monitor(
+        statement,
+        "any landscape",
+        f"Q[s, a] = 0 where {which} of s is a strict local maximum of a",
+        look,
+    )
 
 
 def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     """Prove the induction step with the setting's own update rule, for any landscape."""
-    prover = Prover(seconds=workspace.setting.solver_seconds,
-                    second=workspace.setting.second_solver)
+    prover = Prover(
+        seconds=workspace.setting.solver_seconds, second=workspace.setting.second_solver
+    )
     names = [prover.name(x) for x in ("alpha", "gamma", "r")]
     rule = symbolic_algorithm(workspace.setting.algorithm, *names)
     from proofs_check.induction import solver_number as number
 
     entry, largest = prover.name("q"), prover.name("q")  # chosen, so largest; state unchanged
-    new = (number(rule.keep) * entry + number(rule.learn) * number(rule.rejected.constant)
-           + number(rule.bootstrap) * largest)
+    new = (
+        number(rule.keep) * entry
+        + number(rule.learn) * number(rule.rejected.constant)
+        + number(rule.bootstrap) * largest
+    )
     answer = prover.prove(["q = 0", *HYPOTHESIS[:5]], new == 0)
     yield Evidence(
-        kind=Kind.SMT, part="any landscape",
+        kind=Kind.SMT,
+        part="any landscape",
         verdict=Verdict.PROVED if answer.status == "proved" else Verdict.UNKNOWN,
-        summary=("a rejected proposal keeps the entry 0, so induction holds (z3)"
-                 if answer.status == "proved" else f"not derived: {answer.model or answer.reason}"),
+        summary=(
+            "a rejected proposal keeps the entry 0, so induction holds (z3)"
+            if answer.status == "proved"
+            else f"not derived: {answer.model or answer.reason}"
+        ),
         range="any landscape, all alpha, gamma in (0,1), r > 0; every position of the state is a "
-              "strict local maximum",
+        "strict local maximum",
         second=summary_of([answer]),
     )
 
@@ -84,8 +98,13 @@ def _random(statement: str, every: bool) -> Callable[[Workspace], Iterable[Evide
 
         monitor = _monitor(statement, every)
         laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)
-        battery = search(with_algorithm(laws, workspace.setting), [monitor], runs=4,
-                         seed=workspace.setting.seed, longest=40)
+        battery = search(
+            with_algorithm(laws, workspace.setting),
+            [monitor],
+            runs=4,
+            seed=workspace.setting.seed,
+            longest=40,
+        )
         yield judge(battery, monitor, "with random landscapes")
 
     random_landscapes.__qualname__ = f"random_landscapes of {statement}"
@@ -94,29 +113,37 @@ def _random(statement: str, every: bool) -> Callable[[Workspace], Iterable[Evide
 
 STATEMENTS = (
     Statement(
-        id="Lemma 3", title="Q-table and a local maximum", where="352-358, 835-849",
+        id="Lemma 3",
+        title="Q-table and a local maximum",
+        where="352-358, 835-849",
         claim="If every position with the state s is a strict local maximum of the objective a, "
-              "then Q_t[s, a] = 0 at all times; on Jump this is J in n-l-1 and L in l+1.",
+        "then Q_t[s, a] = 0 at all times; on Jump this is J in n-l-1 and L in l+1.",
         checks=(
-            Check(Kind.SMT, _abstract), invariant_check("Lemma 3", "Jump"),
+            Check(Kind.SMT, _abstract),
+            invariant_check("Lemma 3", "Jump"),
             Check(Kind.STATISTICAL, _random("Lemma 3", True)),
         ),
-        derivations=(Derivation(
-            "Lemma 3", "841-847", ("q = 0", "rew = 0", "M = q", *HYPOTHESIS[:5]),
-            (
-                Line("", "update(q, rew, M)"),
-                Line("=", "(1 - alpha)*q + alpha*(rew + gamma*M)"),
-                Line("=", "(1 - alpha)*q + alpha*gamma*q"),
-                Line("=", "(1 - alpha*(1 - gamma))*q"),
-                Line("=", "0"),
+        derivations=(
+            Derivation(
+                "Lemma 3",
+                "841-847",
+                ("q = 0", "rew = 0", "M = q", *HYPOTHESIS[:5]),
+                (
+                    Line("", "update(q, rew, M)"),
+                    Line("=", "(1 - alpha)*q + alpha*(rew + gamma*M)"),
+                    Line("=", "(1 - alpha)*q + alpha*gamma*q"),
+                    Line("=", "(1 - alpha*(1 - gamma))*q"),
+                    Line("=", "0"),
+                ),
             ),
-        ),),
+        ),
     ),
     Statement(
-        id="Lemma 3, one position", title="the same, read with one position of the state",
+        id="Lemma 3, one position",
+        title="the same, read with one position of the state",
         where="352-354",
         claim="If some position with the state s is a strict local maximum of a, then "
-              "Q_t[s, a] = 0 (the other reading of 'state s is a strict local maximum').",
+        "Q_t[s, a] = 0 (the other reading of 'state s is a strict local maximum').",
         checks=(Check(Kind.STATISTICAL, _random("Lemma 3, one position", False)),),
     ),
 )

@@ -23,8 +23,9 @@ __all__ = ["STATEMENTS"]
 
 def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     """Prove the step for one pair of entries; the claim is about pairs, so this is all of it."""
-    prover = Prover(seconds=workspace.setting.solver_seconds,
-                    second=workspace.setting.second_solver)
+    prover = Prover(
+        seconds=workspace.setting.solver_seconds, second=workspace.setting.second_solver
+    )
     chosen = workspace.term("Lemma 4", "chosen")
     answers = [
         # the pair (chosen entry c, another entry o); c1 is arbitrary: any reward, any neighbour
@@ -35,10 +36,16 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     proved = all(a.status == "proved" for a in answers)
     model = next((dict(a.model) for a in answers if a.status == "refuted"), {})
     yield Evidence(
-        kind=Kind.SMT, part="any landscape",
+        kind=Kind.SMT,
+        part="any landscape",
         verdict=Verdict.PROVED if proved else Verdict.REFUTED if model else Verdict.UNKNOWN,
-        summary=("inductive for every pair of entries (z3)" if proved else
-                 f"a step leads to two positive entries: {model}" if model else "not derived"),
+        summary=(
+            "inductive for every pair of entries (z3)"
+            if proved
+            else f"a step leads to two positive entries: {model}"
+            if model
+            else "not derived"
+        ),
         range="any landscape, any number of objectives, any rewards and hyper-parameters",
         second=summary_of(answers),
     )
@@ -62,23 +69,33 @@ def _random(workspace: Workspace) -> Iterable[Evidence]:
     def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
         count = sum(x > 0 for x in run.row(record.position))
         return None, f"{count} positive entries at position {record.position}" if (
-            count > most) else None
+            count > most
+        ) else None
 
     monitor = Monitor("Lemma 4", "any landscape", f"at most {most} positive entry per state", look)
     laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)
-    battery = search(with_algorithm(laws, workspace.setting), [monitor], runs=4,
-                     seed=workspace.setting.seed, longest=40)
+    battery = search(
+        with_algorithm(laws, workspace.setting),
+        [monitor],
+        runs=4,
+        seed=workspace.setting.seed,
+        longest=40,
+    )
     yield judge(battery, monitor, "with random landscapes")
 
 
 STATEMENTS = (
     Statement(
-        id="Lemma 4", title="One positive entry per state", where="361-367",
+        id="Lemma 4",
+        title="One positive entry per state",
+        where="361-367",
         claim="For any set of objectives, every state has at most one positive entry at any time.",
         terms={"most": "1", "chosen": "c >= o"},
         checks=(
-            Check(Kind.SMT, _abstract), invariant_check("Lemma 4", "Jump"),
-            Check(Kind.EXHAUSTIVE, _exhaustive), Check(Kind.STATISTICAL, _random),
+            Check(Kind.SMT, _abstract),
+            invariant_check("Lemma 4", "Jump"),
+            Check(Kind.EXHAUSTIVE, _exhaustive),
+            Check(Kind.STATISTICAL, _random),
         ),
     ),
 )

@@ -40,15 +40,18 @@ _LAMBDA = "(1 - alpha*(1 - gamma))"
 
 def _updates(workspace: Workspace) -> tuple[Prover, Any, Any, Any]:
     """Return the prover and q' after a rejection, a move on the own plateau, and a gain."""
-    prover = Prover(seconds=workspace.setting.solver_seconds,
-                    second=workspace.setting.second_solver)
+    prover = Prover(
+        seconds=workspace.setting.solver_seconds, second=workspace.setting.second_solver
+    )
     rule = symbolic_algorithm(
-        workspace.setting.algorithm, *(prover.name(x) for x in ("alpha", "gamma", "r")))
+        workspace.setting.algorithm, *(prover.name(x) for x in ("alpha", "gamma", "r"))
+    )
     q, gain = prover.name("q"), prover.name("gain")
     both = (number(rule.keep) + number(rule.bootstrap)) * q
     rejected = both + number(rule.learn) * number(rule.rejected.constant)
     better = both + number(rule.learn) * (
-        number(rule.better.constant) + number(rule.better.chosen) * gain)
+        number(rule.better.constant) + number(rule.better.chosen) * gain
+    )
     return prover, rejected, both, better
 
 
@@ -58,14 +61,19 @@ def _decay(workspace: Workspace) -> Iterable[Evidence]:
     factor = prover.term(workspace.term("Lemma 5", "factor"))
     goal = factor * prover.name("w")
     known = [*_UNIT, "q >= w"]
-    answers = [prover.prove(known, rejected >= goal),
-               prover.prove([*known, "gain > 0"], better >= goal)]
+    answers = [
+        prover.prove(known, rejected >= goal),
+        prover.prove([*known, "gain > 0"], better >= goal),
+    ]
     good = all(a.status == "proved" for a in answers)
     bad = next((dict(a.model) for a in answers if a.status == "refuted"), None)
     yield Evidence(
-        kind=Kind.SMT, part="(1)", verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
-        summary="inductive for rejected and for accepted uses of f (z3)" if good else
-                f"not inductive, e.g. {bad}",
+        kind=Kind.SMT,
+        part="(1)",
+        verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
+        summary="inductive for rejected and for accepted uses of f (z3)"
+        if good
+        else f"not inductive, e.g. {bad}",
         range="any landscape with f strictly increasing on the plateau, all alpha, gamma, r > 0",
         second=summary_of(answers),
     )
@@ -86,10 +94,13 @@ def _kept(workspace: Workspace) -> Iterable[Evidence]:
     ]
     good = all(a.status == "proved" for a in answers)
     yield Evidence(
-        kind=Kind.SMT, part="(2), f stays selected",
+        kind=Kind.SMT,
+        part="(2), f stays selected",
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary="after f+ and after every further use on the plateau f is the only largest entry "
-                "(z3)" if good else "not derived",
+        "(z3)"
+        if good
+        else "not derived",
         range="any landscape with f strictly increasing on the plateau, all alpha, gamma, r > 0",
         second=summary_of(answers),
     )
@@ -114,7 +125,7 @@ def _plateaus(law: StepLaw) -> Iterator[tuple[int, int]]:
     target, f = law.landscape.objectives["F"], law.landscape.objectives["f"]
     for a in range(law.n):
         for b in range(a + 1, law.n):
-            if np.all(target[a:b + 1] == target[a]) and np.all(np.diff(f[a:b + 1]) > 0):
+            if np.all(target[a : b + 1] == target[a]) and np.all(np.diff(f[a : b + 1]) > 0):
                 yield a, b
 
 
@@ -132,16 +143,21 @@ def _leaves(workspace: Workspace) -> Iterable[Evidence]:
                     continue
             count += 1
             index = law.actions.index("f")
-            stuck = [m for m in range(a + 1, b + 1)
-                     if not law.accepted[m, index, UP] or law.accepted[m, index, DOWN]]
+            stuck = [
+                m
+                for m in range(a + 1, b + 1)
+                if not law.accepted[m, index, UP] or law.accepted[m, index, DOWN]
+            ]
             if stuck and a == 0:
                 yield _stuck(law, a, b)
                 return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED, part="(2)",
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.VERIFIED,
+        part="(2)",
         summary=f"f accepts exactly the upward moves up to b+1 in all {count} plateaus",
         range=f"all landscapes with two objectives, values 0..2, n <= {limit}"
-              + (f", and {also}" if also else ""),
+        + (f", and {also}" if also else ""),
     )
 
 
@@ -154,16 +170,20 @@ def _stuck(law: StepLaw, a: int, b: int) -> Evidence:
     mean = law.n * harmonic_difference(law.n - b - 1, law.n - a - 1)
     rejected = sum(not r.accepted for r in records)
     return Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED, part="(2)",
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.REFUTED,
+        part="(2)",
         summary=f"n = {law.n}: f = {law.landscape.objectives['f'].tolist()} is strictly increasing "
-                f"on {a}..{b}, but f(b+1) < f(b): once learnt it never leaves {b}",
+        f"on {a}..{b}, but f(b+1) < f(b): once learnt it never leaves {b}",
         range="all landscapes with two objectives, values 0..2, smallest n first",
         counterexample=run_of(
-            law, choices, statement="Lemma 5",
+            law,
+            choices,
+            statement="Lemma 5",
             expected=f"b+1 = {b + 1} is reached from k = {a + 1} after "
-                     f"{rational_text(mean)} steps on average",
+            f"{rational_text(mean)} steps on average",
             observed=f"the last {rejected} proposals at position {run.position} were all rejected, "
-                     f"f has the only largest entry, and so it stays for ever",
+            f"f has the only largest entry, and so it stays for ever",
         ),
     )
 
@@ -185,18 +205,27 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
                 continue
             if patterns[int(shown[i])].signs[left] != 1:
                 continue
-            wanted = workspace.value("Lemma 5", "time", n=n, Hk=harmonic_difference(0, n - k),
-                                     Hb=harmonic_difference(0, n - end))
+            wanted = workspace.value(
+                "Lemma 5",
+                "time",
+                n=n,
+                Hk=harmonic_difference(0, n - k),
+                Hb=harmonic_difference(0, n - end),
+            )
             checked += 1
             if times[i] != wanted:
                 yield Evidence(
-                    kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED, part="(2), time on Jump",
+                    kind=Kind.EXHAUSTIVE,
+                    verdict=Verdict.REFUTED,
+                    part="(2), time on Jump",
                     summary=f"n = {n}, l = {ell}, k = {k}: exact {times[i]}, formula {wanted}",
                     counterexample=None,
                 )
                 return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED, part="(2), time on Jump",
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.VERIFIED,
+        part="(2), time on Jump",
         summary=f"the expected time equals the formula exactly in all {checked} states",
         range=workspace.exhaustive_range,
     )
@@ -230,16 +259,24 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
             return None, None
         low, high = before
         for i, name in enumerate(law.actions):
-            values = law.landscape.objectives[name][low:high + 1]
-            if high > low and np.all(np.diff(values) > 0) and (
-                    row[i] < parameters.decay ** uses[i] * start[i]):
+            values = law.landscape.objectives[name][low : high + 1]
+            if (
+                high > low
+                and np.all(np.diff(values) > 0)
+                and (row[i] < parameters.decay ** uses[i] * start[i])
+            ):
                 return None, f"Q[{name}] = {row[i]} after {uses[i]} uses, start {start[i]}"
         return (before, start, uses), None
 
     monitor = Monitor("Lemma 5", "(1)", "Q_t >= lambda^uses Q_ts along a walk", look)
     laws = random_laws(workspace.setting.pick(200, 2000), workspace.setting.seed)
-    battery = search(with_algorithm(laws, workspace.setting), [monitor], runs=4,
-                     seed=workspace.setting.seed, longest=40)
+    battery = search(
+        with_algorithm(laws, workspace.setting),
+        [monitor],
+        runs=4,
+        seed=workspace.setting.seed,
+        longest=40,
+    )
     yield judge(battery, monitor, "with random landscapes")
 
 
@@ -248,44 +285,83 @@ _HIT = "n*(H(n - k) - H(n - {}))"
 
 STATEMENTS = (
     Statement(
-        id="Lemma 5", title="Plateau lemma", where="372-428",
+        id="Lemma 5",
+        title="Plateau lemma",
+        where="372-428",
         claim="(1) Q_t[c,f] >= lambda^l(t) Q_ts[c,f] along a walk on a plateau of the target on "
-              "which f is strictly increasing; (2) once f+ has occurred there f is selected until "
-              "b+1 is reached, in n(H_{n-k} - H_{n-b-1}) steps on average.",
+        "which f is strictly increasing; (2) once f+ has occurred there f is selected until "
+        "b+1 is reached, in n(H_{n-k} - H_{n-b-1}) steps on average.",
         terms={"factor": _LAMBDA, "also": "", "time": "n*(Hk - Hb)"},
         depends=("Lemma 4",),
         checks=(
-            Check(Kind.SMT, _decay), Check(Kind.STATISTICAL, _walks), Check(Kind.SMT, _kept),
-            Check(Kind.EXHAUSTIVE, _leaves), Check(Kind.EXHAUSTIVE, _on_jump),
+            Check(Kind.SMT, _decay),
+            Check(Kind.STATISTICAL, _walks),
+            Check(Kind.SMT, _kept),
+            Check(Kind.EXHAUSTIVE, _leaves),
+            Check(Kind.EXHAUSTIVE, _on_jump),
         ),
         derivations=(
-            Derivation("Lemma 5 (1)", "387-391", (*_UNIT, "rew >= 0", "q >= w"), (
-                Line("", "update(q, rew, q)"),
-                Line("=", "(1 - alpha)*q + alpha*(rew + gamma*q)"),
-                Line(">=", f"{_LAMBDA}*q"),
-                Line(">=", f"{_LAMBDA}*w"),
-            )),
-            Derivation("Lemma 5 (2) update", "395-399", _UNIT, (
-                Line("", "update(q, rew, q)"),
-                Line("=", "(1 - alpha)*q + alpha*(rew + gamma*q)"),
-                Line("=", f"{_LAMBDA}*q + alpha*rew"),
-            )),
-            Derivation("Lemma 5 (2) base", "401", (*_UNIT, "rew > 0", "q <= 0", "q >= m"), (
-                Line("", "update(q, rew, q)"), Line(">", "q"), Line(">=", "m"),
-            )),
-            Derivation("Lemma 5 (2) rejected", "403", (*_UNIT, "q > m", "q <= 0 or m <= 0"), (
-                Line("", "update(q, 0, q)"), Line("=", f"{_LAMBDA}*q"), Line(">", "m"),
-            )),
-            Derivation("Lemma 5 (2) time", "424", ("k >= 1", "k <= b", "b < n"), (
-                Line("", _HIT.format("b"), candidate=("", _HIT.format("(b + 1)"))),
-                Line("=", "summation(n/(n - m), m, k, b)"),
-            )),
-            Derivation("Lemma 5 (2) expectation", "425-426", ("k >= 1", "k <= b", "b < n"), (
-                Line("", _HIT.format("b"), candidate=("", _HIT.format("(b + 1)"))),
-                Line("=", "summation(n/(n - m), m, k, b)"),
-                Line("=", "n*summation(1/m, m, n - b, n - k)"),
-                Line("=", "n*(H(n - k) - H(n - (b + 1)))"),
-            )),
+            Derivation(
+                "Lemma 5 (1)",
+                "387-391",
+                (*_UNIT, "rew >= 0", "q >= w"),
+                (
+                    Line("", "update(q, rew, q)"),
+                    Line("=", "(1 - alpha)*q + alpha*(rew + gamma*q)"),
+                    Line(">=", f"{_LAMBDA}*q"),
+                    Line(">=", f"{_LAMBDA}*w"),
+                ),
+            ),
+            Derivation(
+                "Lemma 5 (2) update",
+                "395-399",
+                _UNIT,
+                (
+                    Line("", "update(q, rew, q)"),
+                    Line("=", "(1 - alpha)*q + alpha*(rew + gamma*q)"),
+                    Line("=", f"{_LAMBDA}*q + alpha*rew"),
+                ),
+            ),
+            Derivation(
+                "Lemma 5 (2) base",
+                "401",
+                (*_UNIT, "rew > 0", "q <= 0", "q >= m"),
+                (
+                    Line("", "update(q, rew, q)"),
+                    Line(">", "q"),
+                    Line(">=", "m"),
+                ),
+            ),
+            Derivation(
+                "Lemma 5 (2) rejected",
+                "403",
+                (*_UNIT, "q > m", "q <= 0 or m <= 0"),
+                (
+                    Line("", "update(q, 0, q)"),
+                    Line("=", f"{_LAMBDA}*q"),
+                    Line(">", "m"),
+                ),
+            ),
+            Derivation(
+                "Lemma 5 (2) time",
+                "424",
+                ("k >= 1", "k <= b", "b < n"),
+                (
+                    Line("", _HIT.format("b"), candidate=("", _HIT.format("(b + 1)"))),
+                    Line("=", "summation(n/(n - m), m, k, b)"),
+                ),
+            ),
+            Derivation(
+                "Lemma 5 (2) expectation",
+                "425-426",
+                ("k >= 1", "k <= b", "b < n"),
+                (
+                    Line("", _HIT.format("b"), candidate=("", _HIT.format("(b + 1)"))),
+                    Line("=", "summation(n/(n - m), m, k, b)"),
+                    Line("=", "n*summation(1/m, m, n - b, n - k)"),
+                    Line("=", "n*(H(n - k) - H(n - (b + 1)))"),
+                ),
+            ),
         ),
     ),
 )

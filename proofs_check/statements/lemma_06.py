@@ -24,8 +24,13 @@ __all__ = ["STATEMENTS"]
 def _uses(workspace: Workspace) -> list[Counter]:
     bound = workspace.number("Lemma 6", "uses")
     return [
-        Counter("Lemma 6", f"{a} at most once", f"uses of {a} in phase 1 before its last step",
-                bound, lambda e, a=a: e.phase == e.next_phase == 1 and e.action == a)  # type: ignore[misc]
+        Counter(
+            "Lemma 6",
+            f"{a} at most once",
+            f"uses of {a} in phase 1 before its last step",
+            bound,
+            lambda e, a=a: e.phase == e.next_phase == 1 and e.action == a,  # type: ignore[misc]
+        )
         for a in ("J", "R")
     ]
 
@@ -42,7 +47,8 @@ def _last(workspace: Workspace) -> Iterable[Evidence]:
         return edge.phase == 1 and edge.next_phase == 2 and edge.action not in last
 
     yield workspace.never(
-        "Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}", bad)
+        "Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}", bad
+    )
 
 
 def _monitors(workspace: Workspace) -> list[Monitor | Counter]:
@@ -50,8 +56,11 @@ def _monitors(workspace: Workspace) -> list[Monitor | Counter]:
     last = workspace.actions("Lemma 6", "last")
 
     def values(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
-        if record.phase == 1 and record.action in ("J", "R") and record.new not in (
-                0, value(run.law)):
+        if (
+            record.phase == 1
+            and record.action in ("J", "R")
+            and record.new not in (0, value(run.law))
+        ):
             return None, f"Q[0, {record.action}] = {record.new}"
         return None, None
 
@@ -63,41 +72,58 @@ def _monitors(workspace: Workspace) -> list[Monitor | Counter]:
     return [
         *_uses(workspace),
         Monitor("Lemma 6", "values", "Q[0, J] and Q[0, R] are 0 or -alpha r in phase 1", values),
-        Monitor("Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}",
-                ends),
+        Monitor("Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}", ends),
     ]
 
 
 STATEMENTS = (
     Statement(
-        id="Lemma 6", title="Few mistakes", where="435-444, 853-869",
+        id="Lemma 6",
+        title="Few mistakes",
+        where="435-444, 853-869",
         claim="During [0..T1-2] J and R are each chosen at most once, Q[0,J] and Q[0,R] are 0 or "
-              "-alpha r up to T1, and the last step of phase 1 is made with L.",
+        "-alpha r up to T1, and the last step of phase 1 is made with L.",
         terms={"uses": "1", "value": "-alpha*r", "last": "L"},
         depends=("Lemma 5",),
         checks=(
             invariant_check("Lemma 6", "values"),
             step_check(
                 "J at most once",
-                StepFact("J is used fresh only", "zJ = 0 and zJ1 < 0", "p1 <= l", (1,), ("J",))),
+                StepFact("J is used fresh only", "zJ = 0 and zJ1 < 0", "p1 <= l", (1,), ("J",)),
+            ),
             step_check(
                 "R at most once",
-                StepFact("R is used fresh only", "zR = 0 and zR1 < 0", "p1 <= l", (1,), ("R",))),
-            step_check("last step", StepFact("neither J nor R ends phase 1", "0 > 1",
-                                             "p1 = l + 1", (1,), ("J", "R"))),
-            Check(Kind.EXHAUSTIVE, _counts), Check(Kind.EXHAUSTIVE, _last),
+                StepFact("R is used fresh only", "zR = 0 and zR1 < 0", "p1 <= l", (1,), ("R",)),
+            ),
+            step_check(
+                "last step",
+                StepFact("neither J nor R ends phase 1", "0 > 1", "p1 = l + 1", (1,), ("J", "R")),
+            ),
+            Check(Kind.EXHAUSTIVE, _counts),
+            Check(Kind.EXHAUSTIVE, _last),
         ),
         monitors=_monitors,
         derivations=(
-            Derivation("Lemma 6 (L)", "862", ("q = 0", *HYPOTHESIS[:5]), (
-                Line("", "(1 - alpha*(1 - gamma))*q"), Line("=", "0"),
-            )),
-            Derivation("Lemma 6 (J)", "864-867", ("q = 0", *HYPOTHESIS[:5]), (
-                Line("", "update(q, -r, q)"),
-                Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"),
-                Line("=", "-alpha*r"),
-                Line("<", "0"),
-            )),
+            Derivation(
+                "Lemma 6 (L)",
+                "862",
+                ("q = 0", *HYPOTHESIS[:5]),
+                (
+                    Line("", "(1 - alpha*(1 - gamma))*q"),
+                    Line("=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 6 (J)",
+                "864-867",
+                ("q = 0", *HYPOTHESIS[:5]),
+                (
+                    Line("", "update(q, -r, q)"),
+                    Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"),
+                    Line("=", "-alpha*r"),
+                    Line("<", "0"),
+                ),
+            ),
         ),
     ),
 )

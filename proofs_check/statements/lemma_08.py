@@ -33,8 +33,13 @@ def _uses(workspace: Workspace) -> Iterable[Evidence]:
         states = slope_states(graph.law)
         chosen = states[:-2] if action == "R" else states[2:]
         return [
-            Counter("Lemma 8", f"{action} at most once", f"uses of {action} in state {s}", bound,
-                    lambda e, s=s: e.position == s and e.action == action)  # type: ignore[misc]
+            Counter(
+                "Lemma 8",
+                f"{action} at most once",
+                f"uses of {action} in state {s}",
+                bound,
+                lambda e, s=s: e.position == s and e.action == action,  # type: ignore[misc]
+            )
             for s in chosen
         ]
 
@@ -47,11 +52,13 @@ def _signs(workspace: Workspace) -> Iterable[Evidence]:
         law = graph.law
         row = int(law.row[edge.position])
         return edge.position in slope_states(law) and (
-            graph.signs(edge.target, row)[law.actions.index("J")] < 0)
+            graph.signs(edge.target, row)[law.actions.index("J")] < 0
+        )
 
     def bad_l(graph: Graph, edge: Edge) -> bool:
         return edge.next_phase == 2 and (
-            graph.signs(edge.target, int(graph.law.row[0]))[graph.law.actions.index("L")] != 1)
+            graph.signs(edge.target, int(graph.law.row[0]))[graph.law.actions.index("L")] != 1
+        )
 
     yield workspace.never("Lemma 8", "J on the slope", "Q[s, J] >= 0 on the slope", negative_j)
     yield workspace.never("Lemma 8", "Q[0, L]", "Q[0, L] > 0 in phase 2", bad_l)
@@ -80,8 +87,7 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
     return [
         Monitor("Lemma 8", "J on the slope", "Q[s, J] >= 0 on the slope", slope),
         Monitor("Lemma 8", "Q[0, L]", "Q[0, L] > 0 in phase 2", zero),
-        Monitor("Lemma 8", "R at most once", "R is used at most once per state", once,
-                frozenset()),
+        Monitor("Lemma 8", "R at most once", "R is used at most once per state", once, frozenset()),
     ]
 
 
@@ -89,52 +95,96 @@ _FACTOR = "(1 - alpha*(1 - gamma))"
 
 STATEMENTS = (
     Statement(
-        id="Lemma 8", title="Bounds on the Q-table", where="502-510, 960-1004",
+        id="Lemma 8",
+        title="Bounds on the Q-table",
+        where="502-510, 960-1004",
         claim="Q_t[s,J] >= 0 on l+1..n-l-1; R is used at most once in each of l+1..n-l-3 and L in "
-              "each of l+3..n-l-1; Q_t[0,L] > 0 throughout phase 2.",
+        "each of l+3..n-l-1; Q_t[0,L] > 0 throughout phase 2.",
         terms={"J": "J >= 0", "uses": "1"},
         depends=("Lemma 2", "Lemma 4", "Lemma 5", "Lemma 6"),
         checks=(
             invariant_check("Lemma 8", "J on the slope", ("J on the slope",)),
             invariant_check("Lemma 8", "Q[0, L]", ("L in row 0",)),
-            step_check("R at most once", StepFact(
-                "R fresh only", "R = 0 and R1 < 0", "s >= l + 1 and s <= n - l - 3",
-                actions=("R",))),
-            step_check("L at most once", StepFact(
-                "L fresh only", "L = 0 and L1 < 0", "s >= l + 3 and s <= n - l - 1",
-                actions=("L",))),
-            Check(Kind.EXHAUSTIVE, _uses), Check(Kind.EXHAUSTIVE, _signs),
+            step_check(
+                "R at most once",
+                StepFact(
+                    "R fresh only",
+                    "R = 0 and R1 < 0",
+                    "s >= l + 1 and s <= n - l - 3",
+                    actions=("R",),
+                ),
+            ),
+            step_check(
+                "L at most once",
+                StepFact(
+                    "L fresh only",
+                    "L = 0 and L1 < 0",
+                    "s >= l + 3 and s <= n - l - 1",
+                    actions=("L",),
+                ),
+            ),
+            Check(Kind.EXHAUSTIVE, _uses),
+            Check(Kind.EXHAUSTIVE, _signs),
         ),
         monitors=_monitors,
         derivations=(
-            Derivation("Lemma 8 (R)", "968-973", (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}"), (
-                Line("", "update(q, -r, M)"),
-                Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*M"),
-                Line("<", f"(1 - alpha)*{BOUND} - alpha*r + alpha*gamma*{BOUND}"),
-                Line("=", f"{_FACTOR}*{BOUND} - alpha*r"),
-                Line("<=", "0"),
-            )),
-            Derivation("Lemma 8 (J-)", "977-981", (*UNDER_H, "q >= 0"), (
-                Line("", "update(q, 0, q)"), Line("=", "(1 - alpha)*q + alpha*gamma*q"),
-                Line("=", f"{_FACTOR}*q"), Line(">=", "0"),
-            )),
-            Derivation("Lemma 8 (J+)", "983-988",
-                       (*UNDER_H, "q >= 0", "rew >= 0", "M >= qJ", "qJ >= 0"), (
-                Line("", "update(q, rew, M)"),
-                Line("=", "(1 - alpha)*q + alpha*rew + alpha*gamma*M"),
-                Line(">=", "alpha*gamma*M"), Line(">=", "alpha*gamma*qJ"), Line(">=", "0"),
-            )),
-            Derivation("Lemma 8 (T1)", "992-996", (*UNDER_H, "q >= 0", "M = 0"), (
-                Line("", "update(q, 1, M)"),
-                Line("=", "(1 - alpha)*q + alpha + alpha*gamma*M"),
-                Line("=", "(1 - alpha)*q + alpha"), Line(">", "0"),
-            )),
-            Derivation("Lemma 8 (L)", "998-1002",
-                       (*UNDER_H, "q > 0", "rew >= 0", "rew <= 1", "M >= 0"), (
-                Line("", "update(q, rew, M)"),
-                Line("=", "(1 - alpha)*q + alpha*rew + alpha*gamma*M"),
-                Line(">=", "(1 - alpha)*q"), Line(">", "0"),
-            )),
+            Derivation(
+                "Lemma 8 (R)",
+                "968-973",
+                (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}"),
+                (
+                    Line("", "update(q, -r, M)"),
+                    Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*M"),
+                    Line("<", f"(1 - alpha)*{BOUND} - alpha*r + alpha*gamma*{BOUND}"),
+                    Line("=", f"{_FACTOR}*{BOUND} - alpha*r"),
+                    Line("<=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 8 (J-)",
+                "977-981",
+                (*UNDER_H, "q >= 0"),
+                (
+                    Line("", "update(q, 0, q)"),
+                    Line("=", "(1 - alpha)*q + alpha*gamma*q"),
+                    Line("=", f"{_FACTOR}*q"),
+                    Line(">=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 8 (J+)",
+                "983-988",
+                (*UNDER_H, "q >= 0", "rew >= 0", "M >= qJ", "qJ >= 0"),
+                (
+                    Line("", "update(q, rew, M)"),
+                    Line("=", "(1 - alpha)*q + alpha*rew + alpha*gamma*M"),
+                    Line(">=", "alpha*gamma*M"),
+                    Line(">=", "alpha*gamma*qJ"),
+                    Line(">=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 8 (T1)",
+                "992-996",
+                (*UNDER_H, "q >= 0", "M = 0"),
+                (
+                    Line("", "update(q, 1, M)"),
+                    Line("=", "(1 - alpha)*q + alpha + alpha*gamma*M"),
+                    Line("=", "(1 - alpha)*q + alpha"),
+                    Line(">", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 8 (L)",
+                "998-1002",
+                (*UNDER_H, "q > 0", "rew >= 0", "rew <= 1", "M >= 0"),
+                (
+                    Line("", "update(q, rew, M)"),
+                    Line("=", "(1 - alpha)*q + alpha*rew + alpha*gamma*M"),
+                    Line(">=", "(1 - alpha)*q"),
+                    Line(">", "0"),
+                ),
+            ),
         ),
     ),
 )

@@ -38,30 +38,41 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
     size = to_sympy(order)
     details = [f"E[T_2^1] = {text}"]
     runaway = {
-        name: limit for name, limit in (
+        name: limit
+        for name, limit in (
             ("l = 2", rational_limit((formula / size).subs(ell, 2), n)),
-            ("n = 2l + 5", rational_limit((formula / size).subs(n, 2 * ell + 5), ell)))
+            ("n = 2l + 5", rational_limit((formula / size).subs(n, 2 * ell + 5), ell)),
+        )
         if str(limit) in ("oo", "-oo")
     }
     if runaway:
         yield Evidence(
-            kind=Kind.SYMBOLIC, verdict=Verdict.REFUTED,
+            kind=Kind.SYMBOLIC,
+            verdict=Verdict.REFUTED,
             summary=f"E[T_2^1] / ({order}) tends to infinity along {list(runaway)}",
-            details=tuple(details), counterexample=Counterexample(
-                statement="Lemma 9", expected=f"E[T_2^1] = O({order})",
-                observed=f"limits of the ratio: {runaway}", values={"n": "oo"}))
+            details=tuple(details),
+            counterexample=Counterexample(
+                statement="Lemma 9",
+                expected=f"E[T_2^1] = O({order})",
+                observed=f"limits of the ratio: {runaway}",
+                values={"n": "oo"},
+            ),
+        )
         return
     constants = ("1", "2", "3", "5", "6", "7", "31/4", "8", "9", "10", "12", "20", "50")
     low, high = constants_between(formula, size, constants)
     details.append(
         f"its limit for n = 2l + 5 -> infinity is "
         f"{rational_limit(formula.subs(n, 2 * ell + 5), ell)}, for fixed l it is "
-        f"{rational_limit(formula.subs(ell, 2), n)}")
+        f"{rational_limit(formula.subs(ell, 2), n)}"
+    )
     yield Evidence(
-        kind=Kind.SYMBOLIC, verdict=Verdict.PROVED if high else Verdict.UNKNOWN,
+        kind=Kind.SYMBOLIC,
+        verdict=Verdict.PROVED if high else Verdict.UNKNOWN,
         part="" if high else "the order",  # which no other evidence speaks about
         summary=f"explicit rational function of n and l, between {low} and {high} times {order}",
-        range="all valid n, l, all hyper-parameters in (H)", details=tuple(details),
+        range="all valid n, l, all hyper-parameters in (H)",
+        details=tuple(details),
     )
 
 
@@ -71,17 +82,19 @@ def _against_chain(workspace: Workspace) -> Iterable[Evidence]:
     for n, ell in workspace.exhaustive_pairs[:3]:
         chain = enumerate_joint(workspace.law(n, ell)).chain
         first = workspace.setting.family.milestones[0](n=n, ell=ell)
-        exact = phase_moments(
-            chain, chain.positions >= first, chain.positions >= first + 2, 1)[0]
+        exact = phase_moments(chain, chain.positions >= first, chain.positions >= first + 2, 1)[0]
         value = slope_times(workspace.slope, n, ell).bottom
         compared += 1
         if exact != value:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED,
-                summary=f"n = {n}, l = {ell}: joint chain {exact}, closed form {value}")
+                kind=Kind.EXHAUSTIVE,
+                verdict=Verdict.REFUTED,
+                summary=f"n = {n}, l = {ell}: joint chain {exact}, closed form {value}",
+            )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED,
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.VERIFIED,
         summary=f"the closed form equals the joint chain's expectation exactly ({compared} times)",
         range=workspace.exhaustive_range,
     )
@@ -92,22 +105,31 @@ def _accepting(workspace: Workspace) -> Iterable[Evidence]:
     at = workspace.induction.first + 1
     found = cases(workspace.setting.family, (at,), workspace.induction.algorithm.accept_equal)
     solver = region_solver(workspace.setting.family)
-    here = [c for c in found if c.direction == UP and solver.feasible(
-        (*c.region, P - at, at - P))]
+    here = [c for c in found if c.direction == UP and solver.feasible((*c.region, P - at, at - P))]
     rejecting = sorted({c.action for c in here if c.outcome < 0})
     mean = workspace.term("(E), k*", "mean")
-    outcome = compare_sides("1/((n - l - 2)/n) - 1", "=", mean, RANGE,
-                            pairs=workspace.setting.pairs(20))
+    outcome = compare_sides(
+        "1/((n - l - 2)/n) - 1", "=", mean, RANGE, pairs=workspace.setting.pairs(20)
+    )
     good = not rejecting and outcome.status == "proved"
-    bad = None if good else Counterexample(
-        statement="(E), k*", expected=f"all objectives accept l+2 -> l+3, E(k*) = {mean}",
-        observed=f"rejected by {rejecting}" if rejecting else "another mean",
-        values=dict(outcome.point))
+    bad = (
+        None
+        if good
+        else Counterexample(
+            statement="(E), k*",
+            expected=f"all objectives accept l+2 -> l+3, E(k*) = {mean}",
+            observed=f"rejected by {rejecting}" if rejecting else "another mean",
+            values=dict(outcome.point),
+        )
+    )
     yield Evidence(
-        kind=Kind.SMT, verdict=Verdict.PROVED if good else Verdict.REFUTED,
+        kind=Kind.SMT,
+        verdict=Verdict.PROVED if good else Verdict.REFUTED,
         summary=("every objective accepts l+2 -> l+3, so k* is geometric and E(k*) = " + mean)
-        if good else f"rejected by {rejecting}, or E(k*) is not {mean}",
-        range="all valid n, l", counterexample=bad,
+        if good
+        else f"rejected by {rejecting}, or E(k*) is not {mean}",
+        range="all valid n, l",
+        counterexample=bad,
     )
 
 
@@ -145,15 +167,19 @@ def _excursions(workspace: Workspace) -> Iterable[Evidence]:
         start = {i: flow / failed for i, flow in after.items()}
     same = lengths[0] == lengths[1]
     yield Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.UNKNOWN if same else Verdict.REFUTED,
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.UNKNOWN if same else Verdict.REFUTED,
         summary=f"P(length 1) is {lengths[0]} for the first failing excursion and {lengths[1]} for "
-                f"the second",
+        f"the second",
         range=f"n = {n}, l = {ell}, all hyper-parameters in (H); chain of {size} states",
-        counterexample=None if same else Counterexample(
+        counterexample=None
+        if same
+        else Counterexample(
             statement="(E), i.i.d. excursions",
             expected="failing excursions from l+2 are identically distributed",
             observed=f"P(length 1 | failing) = {lengths[0]}, then {lengths[1]}",
-            values={"n": str(n), "l": str(ell)}),
+            values={"n": str(n), "l": str(ell)},
+        ),
     )
 
 
@@ -181,24 +207,40 @@ def _arrival(begin: dict[int, fmpq], states: list, moves: list, chance: object) 
 
 STATEMENTS = (
     Statement(
-        id="Lemma 9", title="E[T_2^1] = O(1)", where="516-531",
+        id="Lemma 9",
+        title="E[T_2^1] = O(1)",
+        where="516-531",
         claim="The expected time from l+1 to the first hitting of l+3 is bounded by a constant.",
-        terms={"order": "1"}, depends=("Lemma 8", "Lemma 4", "(E), i.i.d. excursions", "(E), k*"),
+        terms={"order": "1"},
+        depends=("Lemma 8", "Lemma 4", "(E), i.i.d. excursions", "(E), k*"),
         checks=(Check(Kind.SYMBOLIC, _closed_form), Check(Kind.EXHAUSTIVE, _against_chain)),
     ),
     Statement(
-        id="(E), k*", title="number of failing excursions from l+2", where="529-530",
+        id="(E), k*",
+        title="number of failing excursions from l+2",
+        where="529-530",
         claim="All objectives accept the move l+2 -> l+3, so E(k*) = n/(n-l-2) - 1.",
         terms={"mean": "n/(n - l - 2) - 1"},
         checks=(Check(Kind.SMT, _accepting),),
-        derivations=(Derivation("(E) k*", "529-530", RANGE, (
-            Line("", "1/((n - l - 2)/n) - 1"), Line("=", "n/(n - l - 2) - 1"),
-            Line("= O", "0", order="1"))),),
+        derivations=(
+            Derivation(
+                "(E) k*",
+                "529-530",
+                RANGE,
+                (
+                    Line("", "1/((n - l - 2)/n) - 1"),
+                    Line("=", "n/(n - l - 2) - 1"),
+                    Line("= O", "0", order="1"),
+                ),
+            ),
+        ),
     ),
     Statement(
-        id="(E), i.i.d. excursions", title="Wald's step in (E)", where="527-528",
+        id="(E), i.i.d. excursions",
+        title="Wald's step in (E)",
+        where="527-528",
         claim="The failing excursions from l+2 are i.i.d., so that their total length has mean "
-              "E(l(e)) E(k*).",
+        "E(l(e)) E(k*).",
         checks=(Check(Kind.EXHAUSTIVE, _excursions),),
     ),
 )

@@ -39,22 +39,32 @@ def _automata(workspace: Workspace) -> Iterable[Evidence]:
         worst = max(worst, 1 + a + b)
     proved = not open_ and details and worst <= bound
     yield Evidence(
-        kind=Kind.AUTOMATA, verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
-        summary=(f"at most {worst} visits: sign automata of the slope's rows, derived for all of "
-                 f"(H) in {slope.queries} solver queries") if not open_ else
-                f"automata leave open: {open_[0]}",
-        range="all n, l, all hyper-parameters in (H), the whole run", details=tuple(details),
+        kind=Kind.AUTOMATA,
+        verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
+        summary=(
+            f"at most {worst} visits: sign automata of the slope's rows, derived for all of "
+            f"(H) in {slope.queries} solver queries"
+        )
+        if not open_
+        else f"automata leave open: {open_[0]}",
+        range="all n, l, all hyper-parameters in (H), the whole run",
+        details=tuple(details),
     )
     sites = [down[x] for x in ("interior", "n-l-2", "n-l-1") if x in down]
     if open_ or any(d is None for d in sites):
         return
-    for part, most in (("from s+1", max(d for d in sites if d is not None)),
-                       ("from s-1", 1 + max(d for d in sites[:2] if d is not None))):
+    for part, most in (
+        ("from s+1", max(d for d in sites if d is not None)),
+        ("from s-1", 1 + max(d for d in sites[:2] if d is not None)),
+    ):
         limit = workspace.number("Lemma 10", part)
         yield Evidence(
-            kind=Kind.AUTOMATA, part=part,
+            kind=Kind.AUTOMATA,
+            part=part,
             verdict=Verdict.PROVED if most <= limit else Verdict.UNKNOWN,
-            summary=f"at most {most} arrivals {part}", range="all n, l, all of (H)")
+            summary=f"at most {most} arrivals {part}",
+            range="all n, l, all of (H)",
+        )
 
 
 def _attained(workspace: Workspace) -> Iterable[Evidence]:
@@ -63,20 +73,26 @@ def _attained(workspace: Workspace) -> Iterable[Evidence]:
     n, ell = 14, 2
     law = workspace.law(n, ell)
     laws = profile(law.landscape, law.algorithm, outside_h=True).visit_laws
-    largest = {s: max(k for k, chance in enumerate(laws[s]) if chance > 0)
-               for s in slope_states(law)[2:-1]}
+    largest = {
+        s: max(k for k, chance in enumerate(laws[s]) if chance > 0) for s in slope_states(law)[2:-1]
+    }
     worst = max(largest, key=lambda s: largest[s])
     chance = laws[worst][largest[worst]]
     bad = largest[worst] > bound
     yield Evidence(
-        kind=Kind.QUANTITATIVE, verdict=Verdict.REFUTED if bad else Verdict.VERIFIED,
+        kind=Kind.QUANTITATIVE,
+        verdict=Verdict.REFUTED if bad else Verdict.VERIFIED,
         summary=f"largest numbers of visits by state: {largest}; P({largest[worst]} visits to "
-                f"{worst}) = {chance}",
+        f"{worst}) = {chance}",
         range=f"n = {n}, l = {ell}, exact laws of visits",
         counterexample=Counterexample(
-            statement="Lemma 10", expected=f"at most {bound} visits",
+            statement="Lemma 10",
+            expected=f"at most {bound} visits",
             observed=f"{largest[worst]} visits to {worst} with probability {chance}",
-            values={"n": str(n), "l": str(ell)}) if bad else None,
+            values={"n": str(n), "l": str(ell)},
+        )
+        if bad
+        else None,
     )
 
 
@@ -85,8 +101,13 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
 
     def counters(graph: Graph) -> list[Counter]:
         return [
-            Counter("Lemma 10", "", f"visits to state {s}", bound,
-                    lambda e, s=s: e.next_position == s != e.position)  # type: ignore[misc]
+            Counter(
+                "Lemma 10",
+                "",
+                f"visits to state {s}",
+                bound,
+                lambda e, s=s: e.next_position == s != e.position,  # type: ignore[misc]
+            )
             for s in slope_states(graph.law)[2:-1]
         ]
 
@@ -98,12 +119,19 @@ def _directions(workspace: Workspace) -> Iterable[Evidence]:
     for part, above in (("from s+1", True), ("from s-1", False)):
         bound = workspace.number("Lemma 10", part)
 
-        def counters(graph: Graph, above: bool = above, part: str = part,
-                     bound: int = bound) -> list[Counter]:
+        def counters(
+            graph: Graph, above: bool = above, part: str = part, bound: int = bound
+        ) -> list[Counter]:
             return [
-                Counter("Lemma 10", part, f"arrivals at {s} {part}", bound,
-                        lambda e, s=s, above=above: (  # type: ignore[misc]
-                            e.next_position == s and e.position == (s + 1 if above else s - 1)))
+                Counter(
+                    "Lemma 10",
+                    part,
+                    f"arrivals at {s} {part}",
+                    bound,
+                    lambda e, s=s, above=above: (  # type: ignore[misc]
+                        e.next_position == s and e.position == (s + 1 if above else s - 1)
+                    ),
+                )
                 for s in slope_states(graph.law)[2:-1]
             ]
 
@@ -113,8 +141,9 @@ def _directions(workspace: Workspace) -> Iterable[Evidence]:
 def _monitors(workspace: Workspace) -> list[Monitor]:
     bound = workspace.number("Lemma 10", "visits")
 
-    def look(run: Run, record: Record, counts: tuple[tuple[int, int], ...]
-             ) -> tuple[tuple[tuple[int, int], ...], str | None]:
+    def look(
+        run: Run, record: Record, counts: tuple[tuple[int, int], ...]
+    ) -> tuple[tuple[tuple[int, int], ...], str | None]:
         s = record.next_position
         if s == record.position or s not in slope_states(run.law)[2:-1]:
             return counts, None
@@ -128,27 +157,43 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
 
 STATEMENTS = (
     Statement(
-        id="Lemma 10", title="Few visits", where="533-547",
+        id="Lemma 10",
+        title="Few visits",
+        where="533-547",
         claim="Every state s in l+3..n-l-2 is visited (arrived at) at most five times in a run.",
         terms={"visits": "5", "from s+1": "2", "from s-1": "3"},
         depends=("Lemma 2", "Lemma 8"),
         checks=(
-            Check(Kind.AUTOMATA, _automata), Check(Kind.QUANTITATIVE, _attained),
+            Check(Kind.AUTOMATA, _automata),
+            Check(Kind.QUANTITATIVE, _attained),
             Check(Kind.EXHAUSTIVE, _exhaustive),
             Check(Kind.EXHAUSTIVE, _directions),
         ),
         monitors=_monitors,
-        derivations=(Derivation(
-            "Lemma 10", "540-543", (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}"), (
-                Line("", "update(q, -r, M)"),
-                Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*M"),
-                Line("<", "(1 - alpha*(1 - gamma) - alpha*(1 - alpha + alpha*gamma)/alpha)"
-                          f"*{BOUND}"),
-                Line("=", "0"),
-            )),
-            Derivation("Lemma 10 (H)", "544", UNDER_H, (
-                Line("", "r"),
-                Line(">", "(1 - alpha*(1 - gamma))*(n - l - 1)/(alpha*(1 - gamma))"),
-            ))),
+        derivations=(
+            Derivation(
+                "Lemma 10",
+                "540-543",
+                (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}"),
+                (
+                    Line("", "update(q, -r, M)"),
+                    Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*M"),
+                    Line(
+                        "<",
+                        f"(1 - alpha*(1 - gamma) - alpha*(1 - alpha + alpha*gamma)/alpha)*{BOUND}",
+                    ),
+                    Line("=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 10 (H)",
+                "544",
+                UNDER_H,
+                (
+                    Line("", "r"),
+                    Line(">", "(1 - alpha*(1 - gamma))*(n - l - 1)/(alpha*(1 - gamma))"),
+                ),
+            ),
+        ),
     ),
 )

@@ -38,7 +38,8 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
         law = graph.law
         top = law.landscape.milestones[1] - 1
         return edge.position == top and (
-            graph.signs(edge.target, int(law.row[top]))[law.actions.index("R")] < 0)
+            graph.signs(edge.target, int(law.row[top]))[law.actions.index("R")] < 0
+        )
 
     yield workspace.never("Lemma 12", "no way back", "phase 3 stays at or above n-l-1", back)
     yield workspace.never("Lemma 12", "R at n-l-1", "Q[n-l-1, R] >= 0", negative)
@@ -48,8 +49,11 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
     zero, top = (at_law(workspace.term("Lemma 12", k)) for k in ("row 0", "row n-l-1"))
 
     def low(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
-        if record.action == "R" and run.law.row[record.position] == run.law.row[0] and (
-                record.new < zero(run.law)):
+        if (
+            record.action == "R"
+            and run.law.row[record.position] == run.law.row[0]
+            and (record.new < zero(run.law))
+        ):
             return None, f"Q[0, R] = {record.new} < {zero(run.law)}"
         return None, None
 
@@ -86,15 +90,26 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
             count += 1
             if case.outcome < 0:
                 stuck.append(str(case))
-    bad = Counterexample(
-        statement="Remark 13", expected=f"{wanted} accept every proposal on n-l..n-1",
-        observed=f"rejected: {stuck[0]}") if stuck else None
+    bad = (
+        Counterexample(
+            statement="Remark 13",
+            expected=f"{wanted} accept every proposal on n-l..n-1",
+            observed=f"rejected: {stuck[0]}",
+        )
+        if stuck
+        else None
+    )
     yield Evidence(
-        kind=Kind.SMT, verdict=Verdict.REFUTED if stuck else Verdict.PROVED,
-        summary=(f"rejected: {stuck[0]}" if stuck else
-                 f"in all {count} cases {' and '.join(wanted)} move at once (one step, not only "
-                 f"O(1)), and R+ moves, so p+1 is reached in n/(n-p) steps"),
-        range="all valid n, l, all hyper-parameters", counterexample=bad,
+        kind=Kind.SMT,
+        verdict=Verdict.REFUTED if stuck else Verdict.PROVED,
+        summary=(
+            f"rejected: {stuck[0]}"
+            if stuck
+            else f"in all {count} cases {' and '.join(wanted)} move at once (one step, not only "
+            f"O(1)), and R+ moves, so p+1 is reached in n/(n-p) steps"
+        ),
+        range="all valid n, l, all hyper-parameters",
+        counterexample=bad,
     )
 
 
@@ -102,8 +117,12 @@ def _moves_monitor(workspace: Workspace) -> list[Monitor]:
     wanted = workspace.actions("Remark 13", "moving")
 
     def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
-        if record.phase == 3 and record.position > _top(run) and record.action in wanted and (
-                not record.accepted):
+        if (
+            record.phase == 3
+            and record.position > _top(run)
+            and record.action in wanted
+            and (not record.accepted)
+        ):
             return None, f"{record.sign} is rejected at position {record.position}"
         return None, None
 
@@ -120,17 +139,24 @@ def _leaving(workspace: Workspace) -> Iterable[Evidence]:
     text = f"{share}*(l + 1)/n"
     outcome = compare_sides(text, ">=", bound, RANGE, pairs=workspace.setting.pairs(20))
     verdict = {"proved": Verdict.PROVED, "refuted": Verdict.REFUTED}.get(
-        outcome.status, Verdict.UNKNOWN)
+        outcome.status, Verdict.UNKNOWN
+    )
     if not automaton.decided or share == fmpq(0):
         verdict = Verdict.UNKNOWN
     yield Evidence(
-        kind=Kind.AUTOMATA, verdict=verdict,
+        kind=Kind.AUTOMATA,
+        verdict=verdict,
         summary=f"the chance is at least {share} (l+1)/n, attained; {bound} is implied: "
-                f"{outcome.status}",
+        f"{outcome.status}",
         range="all valid n, l, all hyper-parameters in (H), phases 2 and 3",
         counterexample=Counterexample(
-            statement="Leaving n-l-1", expected=f"chance >= {bound}", observed=f"chance = {text}",
-            values=dict(outcome.point)) if verdict is Verdict.REFUTED else None,
+            statement="Leaving n-l-1",
+            expected=f"chance >= {bound}",
+            observed=f"chance = {text}",
+            values=dict(outcome.point),
+        )
+        if verdict is Verdict.REFUTED
+        else None,
     )
 
 
@@ -139,9 +165,11 @@ _Q = "(1 - alpha)*q"
 
 STATEMENTS = (
     Statement(
-        id="Lemma 12", title="Lower bounds for R, and no way back", where="574-580, 1007-1054",
+        id="Lemma 12",
+        title="Lower bounds for R, and no way back",
+        where="574-580, 1007-1054",
         claim="Q_t[0,R] >= -alpha r and Q_t[n-l-1,R] >= 0 at all times; in phase 3 the walk never "
-              "goes below n-l-1.",
+        "goes below n-l-1.",
         terms={"row 0": "-alpha*r", "row n-l-1": "0"},
         depends=("Lemma 2", "Lemma 3", "Lemma 4", "Lemma 5", "Lemma 6", "Lemma 8"),
         checks=(
@@ -152,51 +180,100 @@ STATEMENTS = (
         ),
         monitors=_monitors,
         derivations=(
-            Derivation("Lemma 12 (phase 2)", "1015-1020",
-                       (*UNDER_H, "q >= 0", "rew >= 0", "M >= 0"), (
-                Line("", "update(q, rew, M)"),
-                Line("=", f"{_Q} + alpha*rew + alpha*gamma*M"), Line(">=", _Q), Line(">=", "0"))),
-            Derivation("Lemma 12 (L used)", "1024-1029",
-                       (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}"), (
-                Line("", "update(q, -r, M)"),
-                Line("=", f"{_Q} - alpha*r + alpha*gamma*M"),
-                Line("<", f"(1 - alpha)*{BOUND} - alpha*r + alpha*gamma*{BOUND}"),
-                Line("=", f"{_FACTOR}*{BOUND} - alpha*r"), Line("<=", "0"))),
-            Derivation("Lemma 12 (R used)", "1031-1035",
-                       (*UNDER_H, "q >= 0", "M = qL", "qL > 0", f"qL < {BOUND}"), (
-                Line("", "update(q, 1, M)"),
-                Line("=", f"{_Q} + alpha + alpha*gamma*M"),
-                Line(">=", "alpha + qL", candidate=(">=", "alpha + alpha*gamma*qL")),
-                Line(">", "0"))),
-            Derivation("Lemma 12 (plateau)", "1039",
-                       (*UNDER_H, "q >= -alpha*r", "rew >= 0", "m <= 0", "m <= q",
-                        "m = 0 or m = q"), (
-                Line("", "update(q, rew, q)"), Line(">=", f"{_FACTOR}*q"), Line(">=", "m"),
-                Line(">=", "-alpha*r"))),
-            Derivation("Lemma 12 (optimum)", "1041", (*UNDER_H, "q >= -alpha*r", "M = 0"), (
-                Line("", "update(q, 1, M)"), Line(">=", f"alpha + {_Q}"), Line(">", "-alpha*r"))),
-            Derivation("Lemma 12 (rejected)", "1043", UNDER_H, (
-                Line("", "update(q, 0, q)"), Line("=", f"{_FACTOR}*q"))),
-            Derivation("Lemma 12 (rejected, positive)", "1045", (*UNDER_H, "q > 0", "qL <= 0"), (
-                Line("", "update(q, 0, q)"), Line(">", "0"), Line(">=", "qL"))),
-            Derivation("Lemma 12 (up)", "1047-1052", (*UNDER_H, "q >= 0", "M >= -alpha*r"), (
-                Line("", "update(q, 1, M)"),
-                Line("=", f"{_Q} + alpha + alpha*gamma*M"),
-                Line(">=", f"{_Q} + alpha - alpha**2*gamma*r"),
-                Line("=", f"{_Q} + alpha*(1 - alpha*gamma*r)"), Line(">", _Q))),
+            Derivation(
+                "Lemma 12 (phase 2)",
+                "1015-1020",
+                (*UNDER_H, "q >= 0", "rew >= 0", "M >= 0"),
+                (
+                    Line("", "update(q, rew, M)"),
+                    Line("=", f"{_Q} + alpha*rew + alpha*gamma*M"),
+                    Line(">=", _Q),
+                    Line(">=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 12 (L used)",
+                "1024-1029",
+                (*UNDER_H, f"q < {BOUND}", f"M < {BOUND}"),
+                (
+                    Line("", "update(q, -r, M)"),
+                    Line("=", f"{_Q} - alpha*r + alpha*gamma*M"),
+                    Line("<", f"(1 - alpha)*{BOUND} - alpha*r + alpha*gamma*{BOUND}"),
+                    Line("=", f"{_FACTOR}*{BOUND} - alpha*r"),
+                    Line("<=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 12 (R used)",
+                "1031-1035",
+                (*UNDER_H, "q >= 0", "M = qL", "qL > 0", f"qL < {BOUND}"),
+                (
+                    Line("", "update(q, 1, M)"),
+                    Line("=", f"{_Q} + alpha + alpha*gamma*M"),
+                    Line(">=", "alpha + qL", candidate=(">=", "alpha + alpha*gamma*qL")),
+                    Line(">", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 12 (plateau)",
+                "1039",
+                (*UNDER_H, "q >= -alpha*r", "rew >= 0", "m <= 0", "m <= q", "m = 0 or m = q"),
+                (
+                    Line("", "update(q, rew, q)"),
+                    Line(">=", f"{_FACTOR}*q"),
+                    Line(">=", "m"),
+                    Line(">=", "-alpha*r"),
+                ),
+            ),
+            Derivation(
+                "Lemma 12 (optimum)",
+                "1041",
+                (*UNDER_H, "q >= -alpha*r", "M = 0"),
+                (Line("", "update(q, 1, M)"), Line(">=", f"alpha + {_Q}"), Line(">", "-alpha*r")),
+            ),
+            Derivation(
+                "Lemma 12 (rejected)",
+                "1043",
+                UNDER_H,
+                (Line("", "update(q, 0, q)"), Line("=", f"{_FACTOR}*q")),
+            ),
+            Derivation(
+                "Lemma 12 (rejected, positive)",
+                "1045",
+                (*UNDER_H, "q > 0", "qL <= 0"),
+                (Line("", "update(q, 0, q)"), Line(">", "0"), Line(">=", "qL")),
+            ),
+            Derivation(
+                "Lemma 12 (up)",
+                "1047-1052",
+                (*UNDER_H, "q >= 0", "M >= -alpha*r"),
+                (
+                    Line("", "update(q, 1, M)"),
+                    Line("=", f"{_Q} + alpha + alpha*gamma*M"),
+                    Line(">=", f"{_Q} + alpha - alpha**2*gamma*r"),
+                    Line("=", f"{_Q} + alpha*(1 - alpha*gamma*r)"),
+                    Line(">", _Q),
+                ),
+            ),
         ),
     ),
     Statement(
-        id="Leaving n-l-1", title="chance to leave n-l-1 upwards", where="558, 582",
+        id="Leaving n-l-1",
+        title="chance to leave n-l-1 upwards",
+        where="558, 582",
         claim="In n-l-1 a step reaches n-l with probability at least l/(2n).",
-        terms={"bound": "l/(2*n)"}, depends=("Lemma 3", "Lemma 8", "Lemma 12"),
+        terms={"bound": "l/(2*n)"},
+        depends=("Lemma 3", "Lemma 8", "Lemma 12"),
         checks=(Check(Kind.AUTOMATA, _leaving),),
     ),
     Statement(
-        id="Remark 13", title="Leaving a position of the right plateau", where="584-586",
+        id="Remark 13",
+        title="Leaving a position of the right plateau",
+        where="584-586",
         claim="On n-l..n-1 a step with L or J always moves, and R+ reaches p+1 in n/(n-p) steps "
-              "on average.",
-        terms={"moving": "L,J"}, checks=(Check(Kind.SMT, _always_moves),),
+        "on average.",
+        terms={"moving": "L,J"},
+        checks=(Check(Kind.SMT, _always_moves),),
         monitors=_moves_monitor,
     ),
 )

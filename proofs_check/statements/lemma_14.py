@@ -23,8 +23,12 @@ __all__ = ["STATEMENTS", "enters_plateau", "inside"]
 
 def inside(record: Any, cut: int, optimum: int) -> bool:
     """Whether a step of phase 3 moves between two positions of the right plateau."""
-    return bool(record.phase == 3 and record.accepted and record.position >= cut
-                and cut <= record.next_position < optimum)
+    return bool(
+        record.phase == 3
+        and record.accepted
+        and record.position >= cut
+        and cut <= record.next_position < optimum
+    )
 
 
 def enters_plateau(record: Any, cut: int) -> bool:
@@ -38,12 +42,16 @@ def _ends(law: Any) -> tuple[int, int]:
 
 def _walk_counter(workspace: Workspace, graph: Graph) -> list[Counter]:
     cut, optimum = _ends(graph.law)
-    return [Counter(
-        "Lemma 14", "J at most twice", "moves with J in one walk across the right plateau",
-        workspace.number("Lemma 14", "J moves"),
-        lambda e: e.action == "J" and inside(e, cut, optimum),
-        lambda e: enters_plateau(e, cut),
-    )]
+    return [
+        Counter(
+            "Lemma 14",
+            "J at most twice",
+            "moves with J in one walk across the right plateau",
+            workspace.number("Lemma 14", "J moves"),
+            lambda e: e.action == "J" and inside(e, cut, optimum),
+            lambda e: enters_plateau(e, cut),
+        )
+    ]
 
 
 def _walks(workspace: Workspace) -> Iterable[Evidence]:
@@ -62,26 +70,40 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
         path = graph.shortest(look, 0)
         if path is not None:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED, part="J then never",
+                kind=Kind.EXHAUSTIVE,
+                verdict=Verdict.REFUTED,
+                part="J then never",
                 summary=f"J is used in state 0 after {moves} moves with it in one walk",
                 counterexample=run_of(
-                    graph.law, graph.choices(path), statement="Lemma 14",
+                    graph.law,
+                    graph.choices(path),
+                    statement="Lemma 14",
                     expected=f"J is not used any more after {moves} moves in one walk",
-                    observed=f"J is used at step {len(path) - 1}"))
+                    observed=f"J is used at step {len(path) - 1}",
+                ),
+            )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED, part="J then never",
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.VERIFIED,
+        part="J then never",
         summary=f"after {moves} moves with J in one walk J is never used again in state 0",
-        range=workspace.exhaustive_range)
+        range=workspace.exhaustive_range,
+    )
 
 
 def _stays_negative(workspace: Workspace) -> Iterable[Evidence]:
     def bad(graph: Graph, edge: Edge) -> bool:
         law = graph.law
         left, row = law.actions.index("L"), int(law.row[0])
-        return edge.phase == 3 and edge.next_position != law.optimum and (
-            graph.signs(edge.source, row)[left] == -1
-            and graph.signs(edge.target, row)[left] != -1)
+        return (
+            edge.phase == 3
+            and edge.next_position != law.optimum
+            and (
+                graph.signs(edge.source, row)[left] == -1
+                and graph.signs(edge.target, row)[left] != -1
+            )
+        )
 
     yield workspace.never("Lemma 14", "L stays negative", "Q[0, L] < 0 stays so in phase 3", bad)
 
@@ -98,14 +120,19 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
         return count, f"{count} moves with J in one walk" if count > moves else None
 
     def negative(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
-        if record.phase == 3 and record.action == "L" and record.old < 0 <= record.new and (
-                not run.finished and run.law.row[record.position] == run.law.row[0]):
+        if (
+            record.phase == 3
+            and record.action == "L"
+            and record.old < 0 <= record.new
+            and (not run.finished and run.law.row[record.position] == run.law.row[0])
+        ):
             return None, f"Q[0, L] rose from {record.old} to {record.new}"
         return None, None
 
     return [
-        Monitor("Lemma 14", "J at most twice", f"at most {moves} moves with J in one walk", walk,
-                0),
+        Monitor(
+            "Lemma 14", "J at most twice", f"at most {moves} moves with J in one walk", walk, 0
+        ),
         Monitor("Lemma 14", "L stays negative", "Q[0, L] < 0 stays so in phase 3", negative),
     ]
 
@@ -117,10 +144,22 @@ def _left_moves(workspace: Workspace, statement: str, moves_only: bool) -> Any:
 
     def counters(graph: Graph) -> list[Counter]:
         cut, optimum = _ends(graph.law)
-        return [Counter(
-            statement, "", key, bound,
-            lambda e: e.action == "L" and (
-                inside(e, cut, optimum) if moves_only else e.phase == 3 and e.position >= cut))]
+        return [
+            Counter(
+                statement,
+                "",
+                key,
+                bound,
+                lambda e: (
+                    e.action == "L"
+                    and (
+                        inside(e, cut, optimum)
+                        if moves_only
+                        else e.phase == 3 and e.position >= cut
+                    )
+                ),
+            )
+        ]
 
     return counters
 
@@ -132,8 +171,10 @@ def _left_monitor(workspace: Workspace, statement: str, moves_only: bool) -> lis
     def look(run: Run, record: Record, count: int) -> tuple[int, str | None]:
         cut, optimum = _ends(run.law)
         if record.action == "L" and (
-                inside(record, cut, optimum) if moves_only
-                else record.phase == 3 and record.position >= cut):
+            inside(record, cut, optimum)
+            if moves_only
+            else record.phase == 3 and record.position >= cut
+        ):
             count += 1
         return count, f"{key}: {count}" if count > bound else None
 
@@ -148,9 +189,10 @@ def _left_plateau(statement: str, moves_only: bool) -> Any:
         most = graph.most(lambda leg: leg.action == "L" and (leg.inside or not moves_only))
         proved = most is not None and most <= bound
         yield Evidence(
-            kind=Kind.AUTOMATA, verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
+            kind=Kind.AUTOMATA,
+            verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
             summary=f"largest number on the cells of row 0, all of (H): "
-                    f"{'unbounded' if most is None else most}",
+            f"{'unbounded' if most is None else most}",
             range="all n, l, all hyper-parameters in (H)",
         )
 
@@ -172,62 +214,120 @@ _IN = "p >= n - l and p1 >= n - l and p1 != p"
 
 STATEMENTS = (
     Statement(
-        id="Lemma 14", title="J and L on the right plateau", where="589-596, 1056-1085",
+        id="Lemma 14",
+        title="J and L on the right plateau",
+        where="589-596, 1056-1085",
         claim="In one walk across n-l..n-1 at most two moves are made with J, after which J is "
-              "not used any more in state 0; in phase 3 Q[0,L] < 0 stays so until T.",
-        terms={"J moves": "2"}, depends=("Lemma 2", "Lemma 12"),
+        "not used any more in state 0; in phase 3 Q[0,L] < 0 stays so until T.",
+        terms={"J moves": "2"},
+        depends=("Lemma 2", "Lemma 12"),
         checks=(
             step_check(
                 "J at most twice",
                 StepFact("a move with J", "zJ1 < 0", _IN, (3,), ("J",)),
-                StepFact("a second move with J", "zJ1 < -alpha*r", f"{_IN} and zJ < 0", (3,),
-                         ("J",)),
-                StepFact("J below -alpha r", "0 > 1", "p >= n - l and zJ < -alpha*r", (3,),
-                         ("J",), final=True)),
+                StepFact(
+                    "a second move with J", "zJ1 < -alpha*r", f"{_IN} and zJ < 0", (3,), ("J",)
+                ),
+                StepFact(
+                    "J below -alpha r",
+                    "0 > 1",
+                    "p >= n - l and zJ < -alpha*r",
+                    (3,),
+                    ("J",),
+                    final=True,
+                ),
+            ),
             step_check(
                 "J then never",
-                StepFact("J below -alpha r", "0 > 1", "p >= n - l and zJ < -alpha*r", (3,),
-                         ("J",), final=True)),
-            step_check("L stays negative", StepFact(
-                "L negative", "zL1 < 0", "zL < 0", (3,))),
-            Check(Kind.EXHAUSTIVE, _walks), Check(Kind.EXHAUSTIVE, _stays_negative),
+                StepFact(
+                    "J below -alpha r",
+                    "0 > 1",
+                    "p >= n - l and zJ < -alpha*r",
+                    (3,),
+                    ("J",),
+                    final=True,
+                ),
+            ),
+            step_check("L stays negative", StepFact("L negative", "zL1 < 0", "zL < 0", (3,))),
+            Check(Kind.EXHAUSTIVE, _walks),
+            Check(Kind.EXHAUSTIVE, _stays_negative),
         ),
         monitors=_monitors,
         derivations=(
-            Derivation("Lemma 14 (first)", "1064-1069", (*UNDER_H, f"q < {BOUND}"), (
-                Line("", "update(q, -r, q)"),
-                Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"),
-                Line("=", f"{_FACTOR}*q - alpha*r"), Line("<", f"{_FACTOR}*{BOUND} - alpha*r"),
-                Line("<=", "0"))),
-            Derivation("Lemma 14 (second)", "1071-1075", (*UNDER_H, "q < 0"), (
-                Line("", "update(q, -r, q)"),
-                Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"),
-                Line("=", f"{_FACTOR}*q - alpha*r"), Line("<", "-alpha*r"))),
-            Derivation("Lemma 14 (L)", "1079-1083", (*UNDER_H, "q < 0", f"M < {BOUND}"), (
-                Line("", "update(q, -r, M)"),
-                Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*M"),
-                Line("<", f"{_FACTOR}*{BOUND} - alpha*r"), Line("<=", "0"))),
+            Derivation(
+                "Lemma 14 (first)",
+                "1064-1069",
+                (*UNDER_H, f"q < {BOUND}"),
+                (
+                    Line("", "update(q, -r, q)"),
+                    Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"),
+                    Line("=", f"{_FACTOR}*q - alpha*r"),
+                    Line("<", f"{_FACTOR}*{BOUND} - alpha*r"),
+                    Line("<=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 14 (second)",
+                "1071-1075",
+                (*UNDER_H, "q < 0"),
+                (
+                    Line("", "update(q, -r, q)"),
+                    Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"),
+                    Line("=", f"{_FACTOR}*q - alpha*r"),
+                    Line("<", "-alpha*r"),
+                ),
+            ),
+            Derivation(
+                "Lemma 14 (L)",
+                "1079-1083",
+                (*UNDER_H, "q < 0", f"M < {BOUND}"),
+                (
+                    Line("", "update(q, -r, M)"),
+                    Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*M"),
+                    Line("<", f"{_FACTOR}*{BOUND} - alpha*r"),
+                    Line("<=", "0"),
+                ),
+            ),
         ),
     ),
     Statement(
-        id=_MOVES, title="L moves at most twice inside the right plateau", where="598",
+        id=_MOVES,
+        title="L moves at most twice inside the right plateau",
+        where="598",
         claim="In phase 3 at most two moves between positions of the right plateau are made with "
-              "L (first reading of the text after Lemma 14).",
-        terms={"times": "2"}, depends=("Lemma 14", "Lemma 12"),
-        checks=(Check(Kind.AUTOMATA, _left_plateau(_MOVES, True)),
-                Check(Kind.EXHAUSTIVE, _left_exhaustive(_MOVES, True))),
+        "L (first reading of the text after Lemma 14).",
+        terms={"times": "2"},
+        depends=("Lemma 14", "Lemma 12"),
+        checks=(
+            Check(Kind.AUTOMATA, _left_plateau(_MOVES, True)),
+            Check(Kind.EXHAUSTIVE, _left_exhaustive(_MOVES, True)),
+        ),
         monitors=lambda w: _left_monitor(w, _MOVES, True),
-        derivations=(Derivation("After Lemma 14", "598", (*HYPOTHESIS[:5], "q < 0"), (
-            Line("", "update(q, -r, q)"),
-            Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"), Line("<", "-alpha*r"))),),
+        derivations=(
+            Derivation(
+                "After Lemma 14",
+                "598",
+                (*HYPOTHESIS[:5], "q < 0"),
+                (
+                    Line("", "update(q, -r, q)"),
+                    Line("=", "(1 - alpha)*q - alpha*r + alpha*gamma*q"),
+                    Line("<", "-alpha*r"),
+                ),
+            ),
+        ),
     ),
     Statement(
-        id=_CHOICES, title="L is chosen at most twice in phase 3", where="598",
+        id=_CHOICES,
+        title="L is chosen at most twice in phase 3",
+        where="598",
         claim="In phase 3 L is chosen at most twice (second reading of the text after Lemma 14: "
-              "leaving the plateau through n-l counts, too).",
-        terms={"times": "2"}, depends=("Lemma 14", "Lemma 12"),
-        checks=(Check(Kind.AUTOMATA, _left_plateau(_CHOICES, False)),
-                Check(Kind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False))),
+        "leaving the plateau through n-l counts, too).",
+        terms={"times": "2"},
+        depends=("Lemma 14", "Lemma 12"),
+        checks=(
+            Check(Kind.AUTOMATA, _left_plateau(_CHOICES, False)),
+            Check(Kind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False)),
+        ),
         monitors=lambda w: _left_monitor(w, _CHOICES, False),
     ),
 )

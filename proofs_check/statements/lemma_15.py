@@ -23,8 +23,26 @@ if TYPE_CHECKING:
 
 __all__ = ["STATEMENTS", "runs_away", "sandwich", "small_ell"]
 
-CONSTANTS = ("1/20", "1/10", "1/5", "1/4", "1/3", "2/5", "1/2", "3/5", "3/4", "1", "3/2", "2", "3",
-             "5", "8", "14", "20", "50")
+CONSTANTS = (
+    "1/20",
+    "1/10",
+    "1/5",
+    "1/4",
+    "1/3",
+    "2/5",
+    "1/2",
+    "3/5",
+    "3/4",
+    "1",
+    "3/2",
+    "2",
+    "3",
+    "5",
+    "8",
+    "14",
+    "20",
+    "50",
+)
 
 
 def sandwich(value: Any, order: str, smallest_ell: int = 4) -> tuple[str | None, str | None]:
@@ -33,7 +51,8 @@ def sandwich(value: Any, order: str, smallest_ell: int = 4) -> tuple[str | None,
 
 
 PATHS: dict[str, Callable[[int], int]] = {
-    "l = 5": lambda n: 5, "l = sqrt n": lambda n: int(n**0.5),
+    "l = 5": lambda n: 5,
+    "l = sqrt n": lambda n: int(n**0.5),
     "l = (n-5)/2": lambda n: (n - 5) // 2,
 }
 
@@ -74,21 +93,30 @@ def _theta(workspace: Workspace) -> Iterable[Evidence]:
     wrong = runs_away(rational_part, to_sympy(order))
     if wrong:
         yield Evidence(
-            kind=Kind.SYMBOLIC, verdict=Verdict.REFUTED,
+            kind=Kind.SYMBOLIC,
+            verdict=Verdict.REFUTED,
             summary=f"E[T_3^1] / ({order}) runs away for n = 10^2 .. 10^14: {wrong}",
             counterexample=Counterexample(
-                statement="Lemma 15", expected=f"E[T_3^1] = Theta({order})",
-                observed=f"ratios for n = 10^2 .. 10^14: {wrong}", values={"n": str(10**14)}))
+                statement="Lemma 15",
+                expected=f"E[T_3^1] = Theta({order})",
+                observed=f"ratios for n = 10^2 .. 10^14: {wrong}",
+                values={"n": str(10**14)},
+            ),
+        )
         return
     low, high = sandwich(rest, order, 4)[0], sandwich(rest + 5 * n / (ell - 4), order, 5)[1]
     special = small_ell(order)
     good = low is not None and high is not None and all(special) and factor == n
-    details += [f"l >= 5: {low} <= E[T_3^1] / ({order}) <= {high}",
-                f"l = 2, 3, 4 by their own closed forms: {special}"]
+    details += [
+        f"l >= 5: {low} <= E[T_3^1] / ({order}) <= {high}",
+        f"l = 2, 3, 4 by their own closed forms: {special}",
+    ]
     yield Evidence(
-        kind=Kind.SYMBOLIC, verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
+        kind=Kind.SYMBOLIC,
+        verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=f"{low} <= E[T_3^1] / ({order}) <= {high} for all n, l >= 5; l = 2, 3, 4 apart",
-        range="all valid n, l; paper's hyper-parameters", details=tuple(details),
+        range="all valid n, l; paper's hyper-parameters",
+        details=tuple(details),
     )
 
 
@@ -140,11 +168,11 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
         ratios[n, ell] = value / size
     low, high = min(ratios, key=lambda p: ratios[p]), max(ratios, key=lambda p: ratios[p])
     yield Evidence(
-        kind=Kind.QUANTITATIVE, verdict=Verdict.VERIFIED,
+        kind=Kind.QUANTITATIVE,
+        verdict=Verdict.VERIFIED,
         summary=f"exact E[T_3^1] over {order}: from {ratios[low]:.4f} at {low} to "
-                f"{ratios[high]:.4f} at {high}",
-        range=f"all valid (n, l) with n <= {limit} and five larger ones; paper's "
-              f"hyper-parameters",
+        f"{ratios[high]:.4f} at {high}",
+        range=f"all valid (n, l) with n <= {limit} and five larger ones; paper's hyper-parameters",
     )
 
 
@@ -165,7 +193,8 @@ def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
     block = explore_block(automata, 0, first - 1, [State(0, 0, (0,))], (first,), reenter=False)
     fractions, n, ell, _ = field("n,l,H", QQ)
     solved = solve_symbolically(
-        block, lambda p: p * fractions.one, n, lambda c: 0 * fractions.one, lambda _: False)
+        block, lambda p: p * fractions.one, n, lambda c: 0 * fractions.one, lambda _: False
+    )
     patterns = automata.patterns[int(automata.regions.row_class[law.row[0]])]
     j, r = law.actions.index("J"), law.actions.index("R")
     total = 0 * fractions.one
@@ -176,7 +205,8 @@ def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
     text = str((total * (n - ell) / n).as_expr())
     outcome = compare_sides(text, "=", _P_E, RANGE, pairs=workspace.setting.pairs(20))
     yield Evidence(
-        kind=Kind.SYMBOLIC, part="closed form",
+        kind=Kind.SYMBOLIC,
+        part="closed form",
         verdict=Verdict.PROVED if outcome.status == "proved" else Verdict.UNKNOWN,
         summary=f"P(E) = {_P_E}, from the chain of the left plateau over Q(n, l)",
         range="all valid n, l, all hyper-parameters in (H)",
@@ -194,92 +224,177 @@ def _probability(workspace: Workspace) -> Iterable[Evidence]:
         value = formula.subs({s: {"n": n, "l": ell}[s.name] for s in formula.free_symbols})
         if str(value) != str(exact):
             yield Evidence(
-                kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED,
+                kind=Kind.EXHAUSTIVE,
+                verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: P(E) = {exact}, closed form {value}",
                 counterexample=Counterexample(
-                    statement="P(E)", expected=f"P(E) = {value}", observed=f"P(E) = {exact}",
-                    values={"n": str(n), "l": str(ell)}))
+                    statement="P(E)",
+                    expected=f"P(E) = {value}",
+                    observed=f"P(E) = {exact}",
+                    values={"n": str(n), "l": str(ell)},
+                ),
+            )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED, part="closed form",
-        summary=f"P(E) = {_P_E} exactly", range=f"all {len(pairs)} valid (n, l), n <= {limit}")
-    outcome = compare_sides(_P_E, ">=", bound, RANGE, pairs=workspace.setting.pairs(40),
-                            second=workspace.setting.second_solver)
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.VERIFIED,
+        part="closed form",
+        summary=f"P(E) = {_P_E} exactly",
+        range=f"all {len(pairs)} valid (n, l), n <= {limit}",
+    )
+    outcome = compare_sides(
+        _P_E,
+        ">=",
+        bound,
+        RANGE,
+        pairs=workspace.setting.pairs(40),
+        second=workspace.setting.second_solver,
+    )
     sharper = compare_sides(_P_E, ">", "1/12", RANGE)
     verdict = {"proved": Verdict.PROVED, "refuted": Verdict.REFUTED}.get(
-        outcome.status, Verdict.UNKNOWN)
+        outcome.status, Verdict.UNKNOWN
+    )
     yield Evidence(
-        kind=Kind.SMT, verdict=verdict, part="bound",
+        kind=Kind.SMT,
+        verdict=verdict,
+        part="bound",
         summary=f"P(E) >= {bound}: {outcome.status}; even P(E) > 1/12: {sharper.status}",
-        range="all valid n, l, given the closed form", second=outcome.second,
+        range="all valid n, l, given the closed form",
+        second=outcome.second,
         counterexample=Counterexample(
-            statement="P(E)", expected=f"P(E) >= {bound}", observed=f"P(E) = {_P_E}",
-            values=dict(outcome.point)) if verdict is Verdict.REFUTED else None,
+            statement="P(E)",
+            expected=f"P(E) >= {bound}",
+            observed=f"P(E) = {_P_E}",
+            values=dict(outcome.point),
+        )
+        if verdict is Verdict.REFUTED
+        else None,
     )
 
 
 def _tau(workspace: Workspace) -> Iterable[Evidence]:
     """Solve the recurrences with the true range of the chance to leave n-l-1."""
     bound = workspace.term("tau recurrences", "bound")
-    assume = (*RANGE, "(l + 1)/(2*n) <= p", "p <= (l + 1)/n", "0 < p",
-              "t1 = 1 + p*t0 + (1 - p)*t1", "t0 = 1 + (n - l)/n*t1")
+    assume = (
+        *RANGE,
+        "(l + 1)/(2*n) <= p",
+        "p <= (l + 1)/n",
+        "0 < p",
+        "t1 = 1 + p*t0 + (1 - p)*t1",
+        "t0 = 1 + (n - l)/n*t1",
+    )
     outcome = compare_sides("t0", ">=", bound, assume, pairs=workspace.setting.pairs(12))
     verdict = {"proved": Verdict.PROVED, "refuted": Verdict.REFUTED}.get(
-        outcome.status, Verdict.UNKNOWN)
+        outcome.status, Verdict.UNKNOWN
+    )
     yield Evidence(
-        kind=Kind.SMT, verdict=verdict,
+        kind=Kind.SMT,
+        verdict=verdict,
         summary=f"tau_(n-l) >= {bound}: {outcome.status} ({outcome.how})",
         range="all valid n, l, every chance p of leaving n-l-1 in [(l+1)/(2n), (l+1)/n]",
         counterexample=Counterexample(
-            statement="tau recurrences", expected=f"tau_(n-l) >= {bound}", observed="less",
-            values=dict(outcome.point)) if verdict is Verdict.REFUTED else None,
+            statement="tau recurrences",
+            expected=f"tau_(n-l) >= {bound}",
+            observed="less",
+            values=dict(outcome.point),
+        )
+        if verdict is Verdict.REFUTED
+        else None,
     )
 
 
-_ASSUME_TAU = (*RANGE, "0 < p", "p <= 2*l/n", "t1 = 1 + p*t0 + (1 - p)*t1",
-               "t0 = 1 + (n - l)/n*t1")
+_ASSUME_TAU = (*RANGE, "0 < p", "p <= 2*l/n", "t1 = 1 + p*t0 + (1 - p)*t1", "t0 = 1 + (n - l)/n*t1")
 
 STATEMENTS = (
     Statement(
-        id="Lemma 15", title="E[T_3^1] = Theta(n^2/l^2)", where="600-606, 1087-1133",
+        id="Lemma 15",
+        title="E[T_3^1] = Theta(n^2/l^2)",
+        where="600-606, 1087-1133",
         claim="c n^2/l^2 <= E[T_3^1] <= C n^2/l^2 with constants c, C > 0 for all valid n, l (here "
-              "for the paper's hyper-parameters; see 'Uniform over (H)').",
+        "for the paper's hyper-parameters; see 'Uniform over (H)').",
         terms={"order": "n**2/l**2"},
-        depends=("Lemma 12", "Remark 13", "Lemma 14", "Failing excursions", "P(E)",
-                 "tau recurrences", "Moves in a walk"),
+        depends=(
+            "Lemma 12",
+            "Remark 13",
+            "Lemma 14",
+            "Failing excursions",
+            "P(E)",
+            "tau recurrences",
+            "Moves in a walk",
+        ),
         checks=(Check(Kind.SYMBOLIC, _theta, True), Check(Kind.QUANTITATIVE, _quantitative)),
     ),
     Statement(
-        id="P(E)", title="P(E) >= 1/24", where="1101-1121",
+        id="P(E)",
+        title="P(E) >= 1/24",
+        where="1101-1121",
         claim="The event E (one step into phase 3 at n-l-1 with Q[0,R] = -alpha r, Q[0,J] >= 0) "
-              "has probability at least 1/24.",
-        terms={"bound": "1/24"}, depends=("Lemma 6", "Lemma 8"),
+        "has probability at least 1/24.",
+        terms={"bound": "1/24"},
+        depends=("Lemma 6", "Lemma 8"),
         checks=(Check(Kind.SYMBOLIC, _symbolic_probability), Check(Kind.SMT, _probability)),
         derivations=(
-            Derivation("P(E) first", "1108-1114", RANGE, (
-                Line("", _P_E), Line(">=", "(1/3*(1/2)*(n - 1)/n)*(n - l)/n"))),
-            Derivation("P(E) second", "1116-1120", RANGE, (
-                Line("", "(n - l)/n"), Line(">", "1/2"))),
-            Derivation("P(E) end", "1121", RANGE, (
-                Line("", "(1/3*(1/2)*(n - 1)/n)*(n - l)/n"), Line(">=", "1/(3*2*2*2)"),
-                Line("=", "1/24"))),
+            Derivation(
+                "P(E) first",
+                "1108-1114",
+                RANGE,
+                (Line("", _P_E), Line(">=", "(1/3*(1/2)*(n - 1)/n)*(n - l)/n")),
+            ),
+            Derivation(
+                "P(E) second", "1116-1120", RANGE, (Line("", "(n - l)/n"), Line(">", "1/2"))
+            ),
+            Derivation(
+                "P(E) end",
+                "1121",
+                RANGE,
+                (
+                    Line("", "(1/3*(1/2)*(n - 1)/n)*(n - l)/n"),
+                    Line(">=", "1/(3*2*2*2)"),
+                    Line("=", "1/24"),
+                ),
+            ),
         ),
     ),
     Statement(
-        id="tau recurrences", title="time from n-l to n-l+1", where="1124-1131",
+        id="tau recurrences",
+        title="time from n-l to n-l+1",
+        where="1124-1131",
         claim="tau_(n-l) = Omega(n^2/l^2), checked as tau_(n-l) >= n^2/(4 l^2).",
-        terms={"bound": "n**2/(4*l**2)"}, depends=("Leaving n-l-1",),
+        terms={"bound": "n**2/(4*l**2)"},
+        depends=("Leaving n-l-1",),
         checks=(Check(Kind.SMT, _tau),),
         derivations=(
-            Derivation("tau (n-l-1)", "1125-1126", _ASSUME_TAU, (
-                Line("", "t1"), Line("=", "1 + p*t0 + (1 - p)*t1"), Line("=", "1/p + t0"),
-                Line(">=", "n/(2*l) + t0"))),
-            Derivation("tau (n-l)", "1127", _ASSUME_TAU, (
-                Line("", "t0"), Line("=", "1 + (n - l)/n*t1"),
-                Line(">=", "1 + (n - l)/(2*l) + (n - l)/n*t0"))),
-            Derivation("tau end", "1129-1130", _ASSUME_TAU, (
-                Line("", "t0"), Line(">=", "n/l + n*(n - l)/(2*l**2)"),
-                Line(">=", "n**2/(4*l**2)"))),
+            Derivation(
+                "tau (n-l-1)",
+                "1125-1126",
+                _ASSUME_TAU,
+                (
+                    Line("", "t1"),
+                    Line("=", "1 + p*t0 + (1 - p)*t1"),
+                    Line("=", "1/p + t0"),
+                    Line(">=", "n/(2*l) + t0"),
+                ),
+            ),
+            Derivation(
+                "tau (n-l)",
+                "1127",
+                _ASSUME_TAU,
+                (
+                    Line("", "t0"),
+                    Line("=", "1 + (n - l)/n*t1"),
+                    Line(">=", "1 + (n - l)/(2*l) + (n - l)/n*t0"),
+                ),
+            ),
+            Derivation(
+                "tau end",
+                "1129-1130",
+                _ASSUME_TAU,
+                (
+                    Line("", "t0"),
+                    Line(">=", "n/l + n*(n - l)/(2*l**2)"),
+                    Line(">=", "n**2/(4*l**2)"),
+                ),
+            ),
         ),
     ),
 )

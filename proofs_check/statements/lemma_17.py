@@ -47,18 +47,33 @@ def _brackets(workspace: Workspace) -> Iterable[Evidence]:
         bound = workspace.term("Lemma 17", key)
         point = _first_failure(bound, upper)
         how = _telescoped(bound, upper) if point is None else "fails"
-        verdict = Verdict.REFUTED if point is not None else (
-            Verdict.PROVED if how == "proved" else Verdict.UNKNOWN)
+        verdict = (
+            Verdict.REFUTED
+            if point is not None
+            else (Verdict.PROVED if how == "proved" else Verdict.UNKNOWN)
+        )
         relation = "<=" if upper else ">="
         yield Evidence(
-            kind=Kind.SYMBOLIC, verdict=verdict, part=f"(2), {key} bound",
-            summary=f"H_n - ln n - gamma {relation} {bound}: " + (
-                f"fails at n = {point}" if point is not None else
-                "differences are monotone, telescoping sum" if how == "proved" else how),
+            kind=Kind.SYMBOLIC,
+            verdict=verdict,
+            part=f"(2), {key} bound",
+            summary=f"H_n - ln n - gamma {relation} {bound}: "
+            + (
+                f"fails at n = {point}"
+                if point is not None
+                else "differences are monotone, telescoping sum"
+                if how == "proved"
+                else how
+            ),
             range="all n >= 1",
-            counterexample=None if point is None else Counterexample(
-                statement="Lemma 17", expected=f"H_n - ln n - gamma {relation} {bound}",
-                observed="the opposite, by ball arithmetic", values={"n": str(point)}),
+            counterexample=None
+            if point is None
+            else Counterexample(
+                statement="Lemma 17",
+                expected=f"H_n - ln n - gamma {relation} {bound}",
+                observed="the opposite, by ball arithmetic",
+                values={"n": str(point)},
+            ),
         )
 
 
@@ -85,13 +100,22 @@ def _asymptotic(workspace: Workspace) -> Iterable[Evidence]:
     expansion = workspace.term("Lemma 17", "expansion")
     outcome = compare_sides("H(n)", "= o", expansion, ("n >= 1",), order="1/n")
     verdict = {"proved": Verdict.PROVED, "refuted": Verdict.REFUTED}.get(
-        outcome.status, Verdict.UNKNOWN)
+        outcome.status, Verdict.UNKNOWN
+    )
     yield Evidence(
-        kind=Kind.SYMBOLIC, verdict=verdict, part="(1)",
-        summary=f"the error is O(1/n^2): {outcome.how}", range="n -> infinity",
+        kind=Kind.SYMBOLIC,
+        verdict=verdict,
+        part="(1)",
+        summary=f"the error is O(1/n^2): {outcome.how}",
+        range="n -> infinity",
         counterexample=Counterexample(
-            statement="Lemma 17", expected=f"H_n = {expansion} + o(1/n)", observed=outcome.how,
-            values=dict(outcome.point)) if verdict is Verdict.REFUTED else None,
+            statement="Lemma 17",
+            expected=f"H_n = {expansion} + o(1/n)",
+            observed=outcome.how,
+            values=dict(outcome.point),
+        )
+        if verdict is Verdict.REFUTED
+        else None,
     )
 
 
@@ -107,14 +131,21 @@ def _sharper(workspace: Workspace) -> Iterable[Evidence]:
     better.append(f"H_n - ln n - gamma <= 1/(2n + 1/3): {_telescoped('1/(2*n + 1/3)', True)}")
     yield Evidence(
         kind=Kind.SYMBOLIC,
-        verdict=Verdict.REFUTED if point is not None else (
-            Verdict.PROVED if how == "proved" else Verdict.UNKNOWN),
-        summary=f"H_n - ln n - gamma >= {bound}: " + (
-            f"fails at n = {point}" if point is not None else how),
-        range="all n >= 1", details=tuple(better),
-        counterexample=None if point is None else Counterexample(
-            statement="Lemma 17, improved", expected=f"H_n - ln n - gamma >= {bound}",
-            observed="the opposite, by ball arithmetic", values={"n": str(point)}),
+        verdict=Verdict.REFUTED
+        if point is not None
+        else (Verdict.PROVED if how == "proved" else Verdict.UNKNOWN),
+        summary=f"H_n - ln n - gamma >= {bound}: "
+        + (f"fails at n = {point}" if point is not None else how),
+        range="all n >= 1",
+        details=tuple(better),
+        counterexample=None
+        if point is None
+        else Counterexample(
+            statement="Lemma 17, improved",
+            expected=f"H_n - ln n - gamma >= {bound}",
+            observed="the opposite, by ball arithmetic",
+            values={"n": str(point)},
+        ),
     )
 
 
@@ -122,83 +153,186 @@ _K = ("k >= 1",)
 _C = "(2*k + 1)/2"
 _FIRST = "integral(1/t - 1/(k + 1), t, k, k + 1)"
 _REST = f"integral((t - {_C})/t**2, t, k, k + 1)"
-_TWO = (f"-integral(({_C} - t)/t**2, t, k, {_C}) + integral((t - {_C})/t**2, t, {_C}, k + 1)")
+_TWO = f"-integral(({_C} - t)/t**2, t, k, {_C}) + integral((t - {_C})/t**2, t, {_C}, k + 1)"
 _F = "ln(1 + 1/t) + ln(1 + 1/(t + 1/2)) - 1/(t + 1) - 1/(t + 1/2)"
 _DEN = "(t*(t + 1)**2*(t + 1/2)**2*(t + 3/2))"
 _SECOND = "integral(1/(k + 1/2) - 1/t, t, k + 1/2, k + 3/2)"
 _HALF = "1/2*(1/(k + 1/2) - 1/(k + 3/2))"
-_BY_PARTS = ("(k + 3/2 - (k + 1))*(1/(k + 1/2) - 1/(k + 3/2))"
-             " - (k + 1/2 - (k + 1))*(1/(k + 1/2) - 1/(k + 1/2))"
-             " + integral((k + 1 - t)/t**2, t, k + 1/2, k + 3/2)")
-_SPLIT = ("integral((k + 1 - t)/t**2, t, k + 1/2, k + 1)"
-          " - integral((t - (k + 1))/t**2, t, k + 1, k + 3/2)")
+_BY_PARTS = (
+    "(k + 3/2 - (k + 1))*(1/(k + 1/2) - 1/(k + 3/2))"
+    " - (k + 1/2 - (k + 1))*(1/(k + 1/2) - 1/(k + 1/2))"
+    " + integral((k + 1 - t)/t**2, t, k + 1/2, k + 3/2)"
+)
+_SPLIT = (
+    "integral((k + 1 - t)/t**2, t, k + 1/2, k + 1)"
+    " - integral((t - (k + 1))/t**2, t, k + 1, k + 3/2)"
+)
 
 STATEMENTS = (
     Statement(
-        id="Lemma 17", title="Harmonic numbers", where="747-831",
+        id="Lemma 17",
+        title="Harmonic numbers",
+        where="747-831",
         claim="(1) H_n = ln n + gamma + 1/(2n) + o(1/n); (2) 1/(2n+1) <= H_n - ln n - gamma <= "
-              "1/(2n) for n >= 1.",
-        terms={"lower": "1/(2*n + 1)", "upper": "1/(2*n)",
-               "expansion": "ln(n) + EulerGamma + 1/(2*n)"},
+        "1/(2n) for n >= 1.",
+        terms={
+            "lower": "1/(2*n + 1)",
+            "upper": "1/(2*n)",
+            "expansion": "ln(n) + EulerGamma + 1/(2*n)",
+        },
         checks=(Check(Kind.SYMBOLIC, _brackets), Check(Kind.SYMBOLIC, _asymptotic)),
         derivations=(
-            Derivation("Lemma 17 difference", "768-772", _K, (
-                Line("", "(H(k) - ln(k)) - (H(k + 1) - ln(k + 1))"), Line("=", _STEP),
-                Line("=", _FIRST))),
-            Derivation("Lemma 17 by parts", "774-779", _K, (
-                Line("", _FIRST),
-                Line("=", f"(k + 1 - {_C})*(1/(k + 1) - 1/(k + 1))"
-                          f" - (k - {_C})*(1/k - 1/(k + 1)) + {_REST}"),
-                Line("=", f"(k - {_C})*(1/k - 1/(k + 1)) + {_REST}",
-                     candidate=("=", f"-(k - {_C})*(1/k - 1/(k + 1)) + {_REST}")),
-                Line("=", f"1/(2*k*(k + 1)) {_TWO}",
-                     candidate=("=", f"1/(2*k*(k + 1)) {_TWO}")))),
-            Derivation("Lemma 17 substitution", "781", _K, (
-                Line("", f"integral(({_C} - t)/t**2, t, k, {_C})"),
-                Line("=", f"integral((u - {_C})/(2*k + 1 - u)**2, u, {_C}, k + 1)"))),
-            Derivation("Lemma 17 sign", "783-787", _K, (
-                Line("", _TWO),
-                Line("=", f"integral((t - {_C})*(1/t**2 - 1/(2*k + 1 - t)**2), t, {_C}, k + 1)"),
-                Line("<=", "0"))),
-            Derivation("Lemma 17 upper", "789", _K, (
-                Line("", _STEP), Line("<=", "1/(2*k*(k + 1))"),
-                Line("=", "1/2*(1/k - 1/(k + 1))"))),
-            Derivation("Lemma 17 f'", "797-805", ("t >= 1",), (
-                Line("", f"deriv({_F}, t)"),
-                Line("=", "-1/t**2*(1/(1 + 1/t)) - 1/(t + 1/2)**2*(1/(1 + 1/(t + 1/2)))"
-                          " + 1/(t + 1)**2 + 1/(t + 1/2)**2"),
-                Line("=", "1/(t + 1)**2 + 1/(t + 1/2)**2 - 1/(t*(t + 1))"
-                          " - 1/((t + 1/2)*(t + 3/2))"),
-                Line("=", "1/((t + 1/2)**2*(t + 3/2)) - 1/(t*(t + 1)**2)"),
-                Line("=", f"1/{_DEN}*(t*(t + 1)**2 - (t + 1/2)**2*(t + 3/2))"),
-                Line("=", f"1/{_DEN}*(t**3 + 2*t**2 + t - (t**3 + 5/2*t**2 + 7/4*t + 3/8))"),
-                Line("=", f"-1/(8*{_DEN})*(4*t**2 + 6*t + 3)"),
-                Line("<", "0"))),
+            Derivation(
+                "Lemma 17 difference",
+                "768-772",
+                _K,
+                (
+                    Line("", "(H(k) - ln(k)) - (H(k + 1) - ln(k + 1))"),
+                    Line("=", _STEP),
+                    Line("=", _FIRST),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 by parts",
+                "774-779",
+                _K,
+                (
+                    Line("", _FIRST),
+                    Line(
+                        "=",
+                        f"(k + 1 - {_C})*(1/(k + 1) - 1/(k + 1))"
+                        f" - (k - {_C})*(1/k - 1/(k + 1)) + {_REST}",
+                    ),
+                    Line(
+                        "=",
+                        f"(k - {_C})*(1/k - 1/(k + 1)) + {_REST}",
+                        candidate=("=", f"-(k - {_C})*(1/k - 1/(k + 1)) + {_REST}"),
+                    ),
+                    Line(
+                        "=", f"1/(2*k*(k + 1)) {_TWO}", candidate=("=", f"1/(2*k*(k + 1)) {_TWO}")
+                    ),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 substitution",
+                "781",
+                _K,
+                (
+                    Line("", f"integral(({_C} - t)/t**2, t, k, {_C})"),
+                    Line("=", f"integral((u - {_C})/(2*k + 1 - u)**2, u, {_C}, k + 1)"),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 sign",
+                "783-787",
+                _K,
+                (
+                    Line("", _TWO),
+                    Line(
+                        "=", f"integral((t - {_C})*(1/t**2 - 1/(2*k + 1 - t)**2), t, {_C}, k + 1)"
+                    ),
+                    Line("<=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 upper",
+                "789",
+                _K,
+                (
+                    Line("", _STEP),
+                    Line("<=", "1/(2*k*(k + 1))"),
+                    Line("=", "1/2*(1/k - 1/(k + 1))"),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 f'",
+                "797-805",
+                ("t >= 1",),
+                (
+                    Line("", f"deriv({_F}, t)"),
+                    Line(
+                        "=",
+                        "-1/t**2*(1/(1 + 1/t)) - 1/(t + 1/2)**2*(1/(1 + 1/(t + 1/2)))"
+                        " + 1/(t + 1)**2 + 1/(t + 1/2)**2",
+                    ),
+                    Line(
+                        "=",
+                        "1/(t + 1)**2 + 1/(t + 1/2)**2 - 1/(t*(t + 1)) - 1/((t + 1/2)*(t + 3/2))",
+                    ),
+                    Line("=", "1/((t + 1/2)**2*(t + 3/2)) - 1/(t*(t + 1)**2)"),
+                    Line("=", f"1/{_DEN}*(t*(t + 1)**2 - (t + 1/2)**2*(t + 3/2))"),
+                    Line("=", f"1/{_DEN}*(t**3 + 2*t**2 + t - (t**3 + 5/2*t**2 + 7/4*t + 3/8))"),
+                    Line("=", f"-1/(8*{_DEN})*(4*t**2 + 6*t + 3)"),
+                    Line("<", "0"),
+                ),
+            ),
             Derivation("Lemma 17 f >= 0", "806", ("t >= 1",), (Line("", _F), Line(">=", "0"))),
             Derivation("Lemma 17 compare", "807", _K, (Line("", _FIRST), Line(">=", _SECOND))),
-            Derivation("Lemma 17 lower by parts", "809-814", _K, (
-                Line("", _STEP), Line(">=", _SECOND), Line("=", _BY_PARTS),
-                Line("=", f"{_HALF} + {_SPLIT}"))),
-            Derivation("Lemma 17 lower substitution", "816", _K, (
-                Line("", "integral((k + 1 - t)/t**2, t, k + 1/2, k + 1)"),
-                Line("=", "integral((u - (k + 1))/(2*(k + 1) - u)**2, t, k + 1, k + 3/2)",
-                     candidate=(
-                         "=", "integral((u - (k + 1))/(2*(k + 1) - u)**2, u, k + 1, k + 3/2)")))),
-            Derivation("Lemma 17 lower sign", "818-822", _K, (
-                Line("", _SPLIT),
-                Line("=", "integral((t - (k + 1))*(1/(2*(k + 1) - t)**2 - 1/t**2), t, k + 1,"
-                          " k + 3/2)"),
-                Line(">=", "0"))),
-            Derivation("Lemma 17 lower", "824", _K, (
-                Line("", _STEP), Line(">=", "1/2*(1/(k + 1/2) - 1/(k + 3/2))"))),
-            Derivation("Lemma 17 brackets", "791, 826", ("n >= 1",), (
-                Line("", "1/(2*n + 1)"), Line("<=", "H(n) - ln(n) - EulerGamma"),
-                Line("<=", "1/(2*n)"))),
+            Derivation(
+                "Lemma 17 lower by parts",
+                "809-814",
+                _K,
+                (
+                    Line("", _STEP),
+                    Line(">=", _SECOND),
+                    Line("=", _BY_PARTS),
+                    Line("=", f"{_HALF} + {_SPLIT}"),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 lower substitution",
+                "816",
+                _K,
+                (
+                    Line("", "integral((k + 1 - t)/t**2, t, k + 1/2, k + 1)"),
+                    Line(
+                        "=",
+                        "integral((u - (k + 1))/(2*(k + 1) - u)**2, t, k + 1, k + 3/2)",
+                        candidate=(
+                            "=",
+                            "integral((u - (k + 1))/(2*(k + 1) - u)**2, u, k + 1, k + 3/2)",
+                        ),
+                    ),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 lower sign",
+                "818-822",
+                _K,
+                (
+                    Line("", _SPLIT),
+                    Line(
+                        "=",
+                        "integral((t - (k + 1))*(1/(2*(k + 1) - t)**2 - 1/t**2), t, k + 1,"
+                        " k + 3/2)",
+                    ),
+                    Line(">=", "0"),
+                ),
+            ),
+            Derivation(
+                "Lemma 17 lower",
+                "824",
+                _K,
+                (Line("", _STEP), Line(">=", "1/2*(1/(k + 1/2) - 1/(k + 3/2))")),
+            ),
+            Derivation(
+                "Lemma 17 brackets",
+                "791, 826",
+                ("n >= 1",),
+                (
+                    Line("", "1/(2*n + 1)"),
+                    Line("<=", "H(n) - ln(n) - EulerGamma"),
+                    Line("<=", "1/(2*n)"),
+                ),
+            ),
         ),
     ),
     Statement(
-        id="Lemma 17, improved", title="the improved lower bound", where="828-830",
+        id="Lemma 17, improved",
+        title="the improved lower bound",
+        where="828-830",
         claim="1/(2n + 2/3) <= H_n - ln n - gamma for n >= 1.",
-        terms={"lower": "1/(2*n + 2/3)"}, checks=(Check(Kind.SYMBOLIC, _sharper),),
+        terms={"lower": "1/(2*n + 2/3)"},
+        checks=(Check(Kind.SYMBOLIC, _sharper),),
     ),
 )

@@ -48,9 +48,10 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
     }
     low, high = min(ratios, key=lambda p: ratios[p]), max(ratios, key=lambda p: ratios[p])
     yield Evidence(
-        kind=Kind.QUANTITATIVE, verdict=Verdict.VERIFIED,
+        kind=Kind.QUANTITATIVE,
+        verdict=Verdict.VERIFIED,
         summary=f"exact E[T] over {order}: from {ratios[low]:.4f} at {low} to {ratios[high]:.4f} "
-                f"at {high}",
+        f"at {high}",
         range=f"all {len(pairs)} valid (n, l) with n <= {limit}; paper's hyper-parameters",
         details=(
             "limits of the ratio: 2l/(3(l+1)) at fixed l; 2/3 along l = n^a, 0 < a < 1/2; 3 - 2a "
@@ -70,8 +71,11 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
     order = workspace.term("Theorem 1", "order")
     low, high = sandwich(phase3_parts(None)[0], "n**2/l**2", 4)
     if low is None or high is None:
-        yield Evidence(kind=Kind.SYMBOLIC, verdict=Verdict.UNKNOWN,
-                       summary="the rational part of E[T3] is not bounded by n^2/l^2")
+        yield Evidence(
+            kind=Kind.SYMBOLIC,
+            verdict=Verdict.UNKNOWN,
+            summary="the rational part of E[T3] is not bounded by n^2/l^2",
+        )
         return
     wrong = _refutation(order, low, high)
     if wrong is not None:
@@ -87,13 +91,19 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
     lower = compare_sides(order, "<= O", "0", RANGE, order=f"n*ln(n) + {low}*n**2/l**2")
     harmonic = compare_sides("n*H(n)", ">=", "n*ln(n)", RANGE)
     few = small_ell("n**2/l**2")
-    good = all(o.status == "proved" for _, o in upper) and all(few) and (
-        lower.status == harmonic.status == "proved")
+    good = (
+        all(o.status == "proved" for _, o in upper)
+        and all(few)
+        and (lower.status == harmonic.status == "proved")
+    )
     details = [f"{name} = O({order}): {o.status} ({o.how})" for name, o in upper]
-    details += [f"E[T] >= {floor}: H_n >= ln n {harmonic.status}",
-                f"{order} = O(of that): {lower.status} ({lower.how})"]
+    details += [
+        f"E[T] >= {floor}: H_n >= ln n {harmonic.status}",
+        f"{order} = O(of that): {lower.status} ({lower.how})",
+    ]
     yield Evidence(
-        kind=Kind.SYMBOLIC, verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
+        kind=Kind.SYMBOLIC,
+        verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=f"n H_n + {low} n^2/l^2 <= E[T], and each phase is O({order})",
         range="all valid n, l (l = 2, 3 by their own closed forms); paper's hyper-parameters",
         details=tuple(details),
@@ -117,13 +127,17 @@ def _refutation(order: str, low: str, high: str) -> Evidence | None:
             limit = sympy.limit(sympy.simplify((value / size).subs(ell, path)), n, sympy.oo)
             if limit == bad:
                 return Evidence(
-                    kind=Kind.SYMBOLIC, verdict=Verdict.REFUTED,
+                    kind=Kind.SYMBOLIC,
+                    verdict=Verdict.REFUTED,
                     summary=f"E[T] is not {word}({order}) along l = {path}: the quotient of its "
-                            f"proved bound tends to {limit}",
+                    f"proved bound tends to {limit}",
                     counterexample=Counterexample(
-                        statement="Theorem 1", expected=f"E[T] = Theta({order})",
+                        statement="Theorem 1",
+                        expected=f"E[T] = Theta({order})",
                         observed=f"quotient tends to {limit} along l = {path}",
-                        values={"n": "oo", "l": str(path)}))
+                        values={"n": "oo", "l": str(path)},
+                    ),
+                )
     return None
 
 
@@ -139,32 +153,44 @@ def _coupons(workspace: Workspace) -> Iterable[Evidence]:
             closest = (ratio, (n, ell))
         if ratio < factor:
             yield Evidence(
-                kind=Kind.QUANTITATIVE, verdict=Verdict.REFUTED,
+                kind=Kind.QUANTITATIVE,
+                verdict=Verdict.REFUTED,
                 summary=f"E[T] = {to_float(ratio):.4f} n H_n at {(n, ell)}",
                 counterexample=Counterexample(
-                    statement="Optimal order", expected=f"E[T] >= {factor} n H_n",
-                    observed=f"{to_float(ratio):.6f} n H_n", values={"n": str(n), "l": str(ell)}))
+                    statement="Optimal order",
+                    expected=f"E[T] >= {factor} n H_n",
+                    observed=f"{to_float(ratio):.6f} n H_n",
+                    values={"n": str(n), "l": str(ell)},
+                ),
+            )
             return
     assert closest is not None
     yield Evidence(
-        kind=Kind.QUANTITATIVE, verdict=Verdict.VERIFIED,
+        kind=Kind.QUANTITATIVE,
+        verdict=Verdict.VERIFIED,
         summary=f"E[T] >= n H_n (coupon collector) everywhere; smallest ratio "
-                f"{to_float(closest[0]):.4f} at {closest[1]}",
-        range=f"all valid (n, l), n <= {limit}; paper's hyper-parameters")
+        f"{to_float(closest[0]):.4f} at {closest[1]}",
+        range=f"all valid (n, l), n <= {limit}; paper's hyper-parameters",
+    )
 
 
 STATEMENTS = (
     Statement(
-        id="Theorem 1", title="Total runtime", where="324-331",
+        id="Theorem 1",
+        title="Total runtime",
+        where="324-331",
         claim="c (n^2/l^2 + n log n) <= E[T] <= C (n^2/l^2 + n log n) for all valid n, l.",
         terms={"order": "n**2/l**2 + n*ln(n)"},
         depends=("Theorem 7", "Theorem 11", "Theorem 16", "Lemma 15", "Optimal order"),
         checks=(Check(Kind.SYMBOLIC, _proof, True), Check(Kind.QUANTITATIVE, _quantitative, True)),
     ),
     Statement(
-        id="Optimal order", title="Omega(n log n) for one-bit flips", where="621 (footnote), 331",
+        id="Optimal order",
+        title="Omega(n log n) for one-bit flips",
+        where="621 (footnote), 331",
         claim="A search that flips one uniformly chosen bit per step from 0^n needs at least "
-              "n H_n steps on average to reach 1^n.",
-        terms={"factor": "1"}, checks=(Check(Kind.QUANTITATIVE, _coupons, True),),
+        "n H_n steps on average to reach 1^n.",
+        terms={"factor": "1"},
+        checks=(Check(Kind.QUANTITATIVE, _coupons, True),),
     ),
 )

@@ -30,13 +30,20 @@ def _from_chain(workspace: Workspace) -> Iterable[Evidence]:
     derived = str(phase1_formula().expression).replace("harmonic", "H")
     outcome = compare_sides(formula, "=", derived, RANGE, pairs=workspace.setting.pairs(30))
     verdict = {"proved": Verdict.PROVED, "refuted": Verdict.REFUTED}.get(
-        outcome.status, Verdict.UNKNOWN)
+        outcome.status, Verdict.UNKNOWN
+    )
     bad = None
     if outcome.status == "refuted":
-        bad = Counterexample(statement="(A)", expected=f"E[T1] = {formula}",
-                             observed=f"E[T1] = {derived}", values=dict(outcome.point))
+        bad = Counterexample(
+            statement="(A)",
+            expected=f"E[T1] = {formula}",
+            observed=f"E[T1] = {derived}",
+            values=dict(outcome.point),
+        )
     yield Evidence(
-        kind=Kind.SYMBOLIC, verdict=verdict, summary=f"E[T1] from the chain is {derived}",
+        kind=Kind.SYMBOLIC,
+        verdict=verdict,
+        summary=f"E[T1] from the chain is {derived}",
         range="all n, l; the chain is that of any hyper-parameters with r > 0 (Lemma 6)",
         counterexample=bad,
     )
@@ -55,30 +62,42 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
             exact = runtime(law.landscape, law.algorithm, outside_h=True).phases[0].value
         except NotAbsorbingError:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED,
+                kind=Kind.EXHAUSTIVE,
+                verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: a run may never end, E[T1] is infinite or unknown",
                 counterexample=Counterexample(
-                    statement="(A)", expected="E[T1] is finite",
+                    statement="(A)",
+                    expected="E[T1] is finite",
                     observed="the optimum is not reached with probability one",
-                    values={"n": str(n), "l": str(ell)}))
+                    values={"n": str(n), "l": str(ell)},
+                ),
+            )
             return
         except LrsaoError as error:
-            yield Evidence(kind=Kind.EXHAUSTIVE, verdict=Verdict.UNKNOWN,
-                           summary=f"n = {n}, l = {ell}: {error}")
+            yield Evidence(
+                kind=Kind.EXHAUSTIVE,
+                verdict=Verdict.UNKNOWN,
+                summary=f"n = {n}, l = {ell}: {error}",
+            )
             return
         value = formula.subs({s: {"n": n, "l": ell}[s.name] for s in formula.free_symbols})
         compared += 1
         if str(value) != rational_text(exact):  # type: ignore[arg-type]
             yield Evidence(
-                kind=Kind.EXHAUSTIVE, verdict=Verdict.REFUTED,
+                kind=Kind.EXHAUSTIVE,
+                verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: exact E[T1] = {exact}, formula {value}",
                 counterexample=Counterexample(
-                    statement="(A)", expected=f"E[T1] = {value}", observed=f"E[T1] = {exact}",
-                    values={"n": str(n), "l": str(ell)}),
+                    statement="(A)",
+                    expected=f"E[T1] = {value}",
+                    observed=f"E[T1] = {exact}",
+                    values={"n": str(n), "l": str(ell)},
+                ),
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE, verdict=Verdict.VERIFIED,
+        kind=Kind.EXHAUSTIVE,
+        verdict=Verdict.VERIFIED,
         summary=f"equals the exact E[T1] in all {compared} instances",
         range=f"all valid (n, l) with n <= {workspace.setting.pick(12, 20)}",
     )
@@ -89,21 +108,29 @@ def _bound(workspace: Workspace) -> Iterable[Evidence]:
     bound = workspace.term("Theorem 7", "bound")
     middle = "n*ln(1/(1 - (l + 1)/n))"
     pairs = workspace.setting.pairs(40)
-    steps = [compare_sides(FORMULA_A, "<=", middle, RANGE, pairs=pairs),
-             compare_sides(middle, "<=", bound, RANGE, pairs=pairs)]
+    steps = [
+        compare_sides(FORMULA_A, "<=", middle, RANGE, pairs=pairs),
+        compare_sides(middle, "<=", bound, RANGE, pairs=pairs),
+    ]
     direct = compare_sides(FORMULA_A, "<=", bound, RANGE, pairs=pairs)
     if direct.status == "refuted":
         yield Evidence(
-            kind=Kind.SYMBOLIC, verdict=Verdict.REFUTED, part="bound",
+            kind=Kind.SYMBOLIC,
+            verdict=Verdict.REFUTED,
+            part="bound",
             summary=f"E[T1] <= {bound} fails at {dict(direct.point)}",
             counterexample=Counterexample(
-                statement="Theorem 7", expected=f"E[T1] <= {bound}",
-                observed=f"E[T1] = {FORMULA_A} is larger", values=dict(direct.point)),
+                statement="Theorem 7",
+                expected=f"E[T1] <= {bound}",
+                observed=f"E[T1] = {FORMULA_A} is larger",
+                values=dict(direct.point),
+            ),
         )
         return
     proved = all(s.status == "proved" for s in steps) or direct.status == "proved"
     yield Evidence(
-        kind=Kind.SYMBOLIC, part="bound",
+        kind=Kind.SYMBOLIC,
+        part="bound",
         verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
         summary=f"E[T1] <= {middle} <= {bound}: " + "; ".join(s.how for s in steps),
         range="all valid n, l",
@@ -112,92 +139,188 @@ def _bound(workspace: Workspace) -> Iterable[Evidence]:
 
 def _expansion(workspace: Workspace) -> Iterable[Evidence]:
     expansion = workspace.term("Theorem 7", "expansion")
-    outcome = compare_sides(FORMULA_A, "= o", expansion, RANGE, order="1",
-                            pairs=workspace.setting.pairs(40))
+    outcome = compare_sides(
+        FORMULA_A, "= o", expansion, RANGE, order="1", pairs=workspace.setting.pairs(40)
+    )
     verdict = {"proved": Verdict.PROVED, "refuted": Verdict.REFUTED}.get(
-        outcome.status, Verdict.UNKNOWN)
-    bad = Counterexample(
-        statement="Theorem 7", expected=f"E[T1] = {expansion} + o(1)", observed=outcome.how,
-        values=dict(outcome.point)) if outcome.status == "refuted" else None
+        outcome.status, Verdict.UNKNOWN
+    )
+    bad = (
+        Counterexample(
+            statement="Theorem 7",
+            expected=f"E[T1] = {expansion} + o(1)",
+            observed=outcome.how,
+            values=dict(outcome.point),
+        )
+        if outcome.status == "refuted"
+        else None
+    )
     yield Evidence(
-        kind=Kind.SYMBOLIC, part="expansion", verdict=verdict,
-        summary=f"the error is O(1/n), uniformly in l: {outcome.how}" if bad is None
-        else outcome.how, range="all valid l, n -> infinity", counterexample=bad,
+        kind=Kind.SYMBOLIC,
+        part="expansion",
+        verdict=verdict,
+        summary=f"the error is O(1/n), uniformly in l: {outcome.how}"
+        if bad is None
+        else outcome.how,
+        range="all valid l, n -> infinity",
+        counterexample=bad,
     )
 
 
 _RATIO = "2*(n - 1)/(2*n)"
-_FIRST = ("1/3*(1 + n*(H(n - 1) - H(n - l - 1)))"
-          " + 2/3*(1 + 2*n/(2*n - 1) + 2*n*(n - 1)/(2*n - 1)*(H(n - 2) - H(n - l - 1))"
-          " + n/(2*n - 1)*(H(n) - H(n - l - 1)))")
+_FIRST = (
+    "1/3*(1 + n*(H(n - 1) - H(n - l - 1)))"
+    " + 2/3*(1 + 2*n/(2*n - 1) + 2*n*(n - 1)/(2*n - 1)*(H(n - 2) - H(n - l - 1))"
+    " + n/(2*n - 1)*(H(n) - H(n - l - 1)))"
+)
 _TAIL = "1/2 + 2/(3*(2*n - 1)) - n/(2*(n - l - 1) + 1)"
 _OVER = "(6*(2*n - 1)*(2*n - 5))"
 
 STATEMENTS = (
     Statement(
-        id="(A)", title="E[T1] in closed form", where="486-489, 915-923",
-        claim="E[T1] = 2/(3(2n-1)) + n(H_n - H_{n-l-1}).", terms={"formula": FORMULA_A},
+        id="(A)",
+        title="E[T1] in closed form",
+        where="486-489, 915-923",
+        claim="E[T1] = 2/(3(2n-1)) + n(H_n - H_{n-l-1}).",
+        terms={"formula": FORMULA_A},
         depends=("Lemma 5", "Lemma 6"),
         checks=(Check(Kind.SYMBOLIC, _from_chain, True), Check(Kind.EXHAUSTIVE, _instances)),
         derivations=(
-            Derivation("(A) leave 1", "476, 901", RANGE, (
-                Line("", "1/(1 - 1/(2*n))"), Line("=", "2*n/(2*n - 1)"))),
-            Derivation("(A) up", "903", RANGE, (
-                Line("", f"({_RATIO})/({_RATIO} + 1/(2*n))"),
-                Line("=", "2*(n - 1)/(2*n - 1)"))),
-            Derivation("(A) down", "905", RANGE, (
-                Line("", f"(1/(2*n))/({_RATIO} + 1/(2*n))"), Line("=", "1/(2*n - 1)"))),
-            Derivation("(A) sum", "915-923", RANGE, (
-                Line("", _FIRST),
-                Line("=", "1 + 2/3*(1 + 1/(2*n - 1)) + n*(H(n) - H(n - l - 1))"
-                          " - (1/3 + 2/3*(2*n*(n - 1)/(2*n - 1))*(1/(n - 1) + 1/n))"),
-                Line("=", "5/3 + 2/(3*(2*n - 1)) + n*(H(n) - H(n - l - 1)) - 5/3"),
-                Line("=", FORMULA_A),
-            )),
+            Derivation(
+                "(A) leave 1",
+                "476, 901",
+                RANGE,
+                (Line("", "1/(1 - 1/(2*n))"), Line("=", "2*n/(2*n - 1)")),
+            ),
+            Derivation(
+                "(A) up",
+                "903",
+                RANGE,
+                (Line("", f"({_RATIO})/({_RATIO} + 1/(2*n))"), Line("=", "2*(n - 1)/(2*n - 1)")),
+            ),
+            Derivation(
+                "(A) down",
+                "905",
+                RANGE,
+                (Line("", f"(1/(2*n))/({_RATIO} + 1/(2*n))"), Line("=", "1/(2*n - 1)")),
+            ),
+            Derivation(
+                "(A) sum",
+                "915-923",
+                RANGE,
+                (
+                    Line("", _FIRST),
+                    Line(
+                        "=",
+                        "1 + 2/3*(1 + 1/(2*n - 1)) + n*(H(n) - H(n - l - 1))"
+                        " - (1/3 + 2/3*(2*n*(n - 1)/(2*n - 1))*(1/(n - 1) + 1/n))",
+                    ),
+                    Line("=", "5/3 + 2/(3*(2*n - 1)) + n*(H(n) - H(n - l - 1)) - 5/3"),
+                    Line("=", FORMULA_A),
+                ),
+            ),
         ),
     ),
     Statement(
-        id="Theorem 7", title="Runtime of the first phase", where="447-494, 871-956",
+        id="Theorem 7",
+        title="Runtime of the first phase",
+        where="447-494, 871-956",
         claim="E[T1] = n ln(1/(1-(l+1)/n)) + 1/2 - 1/(2(1-(l+1)/n)) + o(1) <= 2(l+1) ln 2.",
         terms={"bound": "2*(l + 1)*ln(2)", "expansion": EXPANSION},
         depends=("(A)", "Lemma 17"),
         checks=(Check(Kind.SYMBOLIC, _expansion, True), Check(Kind.SYMBOLIC, _bound, True)),
         derivations=(
-            Derivation("Theorem 7 expansion", "925-930", RANGE, (
-                Line("", FORMULA_A),
-                Line("= o", "n*(ln(n) + EulerGamma + 1/(2*n) - ln(n - l - 1) - EulerGamma"
-                            " - 1/(2*(n - l - 1)))", order="1"),
-                Line("=", EXPANSION),
-            )),
-            Derivation("Theorem 7 harmonic", "934-939", RANGE, (
-                Line("", FORMULA_A),
-                Line("<=", "2/(3*(2*n - 1)) + n*(ln(n) + EulerGamma + 1/(2*n) - ln(n - l - 1)"
-                           " - EulerGamma - 1/(2*(n - l - 1) + 1))"),
-                Line("=", "n*ln(1/(1 - (l + 1)/n)) + 1/2 + 2/(3*(2*n - 1))"
-                          " - n/(2*(n - l - 1) + 1)"),
-            )),
-            Derivation("Theorem 7 polynomial", "941-948", RANGE, (
-                Line("", _TAIL),
-                Line("<=", "1/2 + 2/(3*(2*n - 1)) - n/(2*(n - 3) + 1)"),
-                Line("=", f"(3*(2*n - 2)*(2*n - 5) + 4*(2*n - 5) - 6*n*(2*n - 1))/{_OVER}",
-                     candidate=(
-                         "=", f"(3*(2*n - 1)*(2*n - 5) + 4*(2*n - 5) - 6*n*(2*n - 1))/{_OVER}")),
-                Line("=", f"(3*(4*n**2 - 14*n + 10) + 8*n - 20 - 12*n**2 + 6*n)/{_OVER}"),
-                Line("=", f"(-28*n + 10)/{_OVER}"),
-                Line("<", "0"),
-            )),
-            Derivation("Theorem 7 log bound", "950", RANGE, (
-                Line("", FORMULA_A), Line("<=", "n*ln(1/(1 - (l + 1)/n))"))),
-            Derivation("Theorem 7 f'", "952", ("0 <= x", "x <= 1/2"), (
-                Line("", "deriv(ln(1/(1 - x)), x)"), Line("=", "1/(1 - x)"))),
-            Derivation("Theorem 7 f''", "952", ("0 <= x", "x <= 1/2"), (
-                Line("", "deriv(deriv(ln(1/(1 - x)), x), x)"), Line("=", "1/(1 - x)**2"),
-                Line(">", "0"))),
-            Derivation("Theorem 7 chord", "953", ("0 <= x", "x <= 1/2"), (
-                Line("", "ln(1/(1 - x))"), Line("<=", "2*x*ln(2)"))),
-            Derivation("Theorem 7 end", "954", RANGE, (
-                Line("", FORMULA_A), Line("<=", "n*ln(1/(1 - (l + 1)/n))"),
-                Line("<=", "2*(l + 1)*ln(2)"), Line("=", "2*l*ln(2) + 2*ln(2)"))),
+            Derivation(
+                "Theorem 7 expansion",
+                "925-930",
+                RANGE,
+                (
+                    Line("", FORMULA_A),
+                    Line(
+                        "= o",
+                        "n*(ln(n) + EulerGamma + 1/(2*n) - ln(n - l - 1) - EulerGamma"
+                        " - 1/(2*(n - l - 1)))",
+                        order="1",
+                    ),
+                    Line("=", EXPANSION),
+                ),
+            ),
+            Derivation(
+                "Theorem 7 harmonic",
+                "934-939",
+                RANGE,
+                (
+                    Line("", FORMULA_A),
+                    Line(
+                        "<=",
+                        "2/(3*(2*n - 1)) + n*(ln(n) + EulerGamma + 1/(2*n) - ln(n - l - 1)"
+                        " - EulerGamma - 1/(2*(n - l - 1) + 1))",
+                    ),
+                    Line(
+                        "=",
+                        "n*ln(1/(1 - (l + 1)/n)) + 1/2 + 2/(3*(2*n - 1)) - n/(2*(n - l - 1) + 1)",
+                    ),
+                ),
+            ),
+            Derivation(
+                "Theorem 7 polynomial",
+                "941-948",
+                RANGE,
+                (
+                    Line("", _TAIL),
+                    Line("<=", "1/2 + 2/(3*(2*n - 1)) - n/(2*(n - 3) + 1)"),
+                    Line(
+                        "=",
+                        f"(3*(2*n - 2)*(2*n - 5) + 4*(2*n - 5) - 6*n*(2*n - 1))/{_OVER}",
+                        candidate=(
+                            "=",
+                            f"(3*(2*n - 1)*(2*n - 5) + 4*(2*n - 5) - 6*n*(2*n - 1))/{_OVER}",
+                        ),
+                    ),
+                    Line("=", f"(3*(4*n**2 - 14*n + 10) + 8*n - 20 - 12*n**2 + 6*n)/{_OVER}"),
+                    Line("=", f"(-28*n + 10)/{_OVER}"),
+                    Line("<", "0"),
+                ),
+            ),
+            Derivation(
+                "Theorem 7 log bound",
+                "950",
+                RANGE,
+                (Line("", FORMULA_A), Line("<=", "n*ln(1/(1 - (l + 1)/n))")),
+            ),
+            Derivation(
+                "Theorem 7 f'",
+                "952",
+                ("0 <= x", "x <= 1/2"),
+                (Line("", "deriv(ln(1/(1 - x)), x)"), Line("=", "1/(1 - x)")),
+            ),
+            Derivation(
+                "Theorem 7 f''",
+                "952",
+                ("0 <= x", "x <= 1/2"),
+                (
+                    Line("", "deriv(deriv(ln(1/(1 - x)), x), x)"),
+                    Line("=", "1/(1 - x)**2"),
+                    Line(">", "0"),
+                ),
+            ),
+            Derivation(
+                "Theorem 7 chord",
+                "953",
+                ("0 <= x", "x <= 1/2"),
+                (Line("", "ln(1/(1 - x))"), Line("<=", "2*x*ln(2)")),
+            ),
+            Derivation(
+                "Theorem 7 end",
+                "954",
+                RANGE,
+                (
+                    Line("", FORMULA_A),
+                    Line("<=", "n*ln(1/(1 - (l + 1)/n))"),
+                    Line("<=", "2*(l + 1)*ln(2)"),
+                    Line("=", "2*l*ln(2) + 2*ln(2)"),
+                ),
+            ),
         ),
     ),
 )

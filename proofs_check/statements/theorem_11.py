@@ -47,16 +47,21 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
         for n, ell in [*pairs, *far]
     }
     worst = max(excess, key=lambda pair: excess[pair])
-    ratios = {pair: to_float(phase2_mean(workspace.slope, *pair)) / _value(bound, *pair)
-              for pair in excess}
+    ratios = {
+        pair: to_float(phase2_mean(workspace.slope, *pair)) / _value(bound, *pair)
+        for pair in excess
+    }
     high, low = max(ratios, key=lambda p: ratios[p]), min(ratios, key=lambda p: ratios[p])
     yield Evidence(
-        kind=Kind.QUANTITATIVE, verdict=Verdict.VERIFIED,
+        kind=Kind.QUANTITATIVE,
+        verdict=Verdict.VERIFIED,
         summary=f"E[T2] - ({bound}) is at most {excess[worst]:.3f} (at n, l = {worst}); the ratio "
-                f"lies in [{ratios[low]:.4f}, {ratios[high]:.4f}]",
+        f"lies in [{ratios[low]:.4f}, {ratios[high]:.4f}]",
         range=f"all {len(pairs)} valid (n, l) with n <= {limit}, and n = 200, 400",
-        details=(f"largest ratio at {high}, smallest at {low}",
-                 "E[T2] is the same for all hyper-parameters in (H)"),
+        details=(
+            f"largest ratio at {high}, smallest at {low}",
+            "E[T2] is the same for all hyper-parameters in (H)",
+        ),
     )
 
 
@@ -68,22 +73,27 @@ def _asymptotic(workspace: Workspace) -> Iterable[Evidence]:
     found = phase2_asymptotics()
     n, ell = sympy.symbols("n l", positive=True)
     for fixed in (2, 4):
-        gap = sympy.expand_log(sympy.simplify(
-            (found.fixed_ell() - bound).subs(ell, fixed) / n), force=True)
+        gap = sympy.expand_log(
+            sympy.simplify((found.fixed_ell() - bound).subs(ell, fixed) / n), force=True
+        )
         limit = sympy.limit(gap, n, sympy.oo)
         if limit == sympy.oo:
             yield Evidence(
-                kind=Kind.SYMBOLIC, verdict=Verdict.REFUTED,
+                kind=Kind.SYMBOLIC,
+                verdict=Verdict.REFUTED,
                 summary=f"E[T2]/n - bound/n tends to +infinity at l = {fixed}: E[T2] is "
-                        f"{found.leading} n ln n + O(n) there",
+                f"{found.leading} n ln n + O(n) there",
                 counterexample=Counterexample(
-                    statement="Theorem 11", expected=f"E[T2] <= {bound} + O(1)",
+                    statement="Theorem 11",
+                    expected=f"E[T2] <= {bound} + O(1)",
                     observed=f"E[T2] = {found.leading} n ln n + O(n)",
-                    values={"l": str(fixed), "n": "oo"}),
+                    values={"l": str(fixed), "n": "oo"},
+                ),
             )
             return
     yield Evidence(
-        kind=Kind.SYMBOLIC, verdict=Verdict.VERIFIED,
+        kind=Kind.SYMBOLIC,
+        verdict=Verdict.VERIFIED,
         summary=f"E[T2] / (n ln n) tends to {found.leading}; the paper's bound has 5",
         range="n -> infinity at fixed l; paper's hyper-parameters",
     )
@@ -99,24 +109,32 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
     induction, slope = workspace.induction, workspace.slope
     solver = region_solver(workspace.setting.family)
     inside = (P - induction.first - 1, induction.top - 1 - P)
-    found = cases(workspace.setting.family, (induction.first, induction.top),
-                  induction.algorithm.accept_equal)
-    rejecting = [c for c in found if c.direction == UP and c.outcome < 0 and solver.feasible(
-        (*c.region, *inside))]
+    found = cases(
+        workspace.setting.family, (induction.first, induction.top), induction.algorithm.accept_equal
+    )
+    rejecting = [
+        c
+        for c in found
+        if c.direction == UP and c.outcome < 0 and solver.feasible((*c.region, *inside))
+    ]
     down = {name: a.most(lambda m: m.moved == -1) for name, a in slope.automata.items()}
     inner = [down[x] for x in ("interior", "n-l-2", "n-l-1") if x in down]
     bound = workspace.term("Theorem 11", "bound")
     steps: list[str] = []
     if rejecting or any(d is None for d in inner):
-        yield Evidence(kind=Kind.AUTOMATA, verdict=Verdict.UNKNOWN,
-                       summary="upward moves are rejected on the slope, or D is unbounded")
+        yield Evidence(
+            kind=Kind.AUTOMATA,
+            verdict=Verdict.UNKNOWN,
+            summary="upward moves are rejected on the slope, or D is unbounded",
+        )
         return
     most = 1 + max(d for d in inner if d is not None)
     sites = f"{most}*n*(H(n - l - 3) - H(l + 1))"
     total = f"{sites} + 2*n/(l + 1)"
     first = compare_sides(total, "<= O", bound, RANGE, order="1")
     sharper = compare_sides(
-        total, "<= O", f"{most}*n*ln((n - l - 3)/(l + 1)) + 2*n/(l + 1)", RANGE, order="1")
+        total, "<= O", f"{most}*n*ln((n - l - 3)/(l + 1)) + 2*n/(l + 1)", RANGE, order="1"
+    )
     share = min(upward_shares(slope.automata["n-l-1"]))
     lower = _bounded_below(workspace)
     good = first.status == "proved" and share >= fmpq(1, 2) and lower is not None
@@ -128,10 +146,12 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
         f"E[T2] <= {most} n ln((n-l-3)/(l+1)) + 2n/(l+1) + O(1): {sharper.status}",
     ]
     yield Evidence(
-        kind=Kind.AUTOMATA, verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
+        kind=Kind.AUTOMATA,
+        verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=f"E[T2] <= {most}n(H(n-l-3) - H(l+1)) + 2n/(l+1) + O(1) <= bound: the constant 5 "
-                f"can be {most}",
-        range="all valid n, l, all hyper-parameters in (H)", details=tuple(steps),
+        f"can be {most}",
+        range="all valid n, l, all hyper-parameters in (H)",
+        details=tuple(steps),
     )
 
 
@@ -174,18 +194,32 @@ def _bounded_below(workspace: Workspace) -> str | None:
 
 STATEMENTS = (
     Statement(
-        id="Theorem 11", title="Runtime of the second phase", where="550-565",
+        id="Theorem 11",
+        title="Runtime of the second phase",
+        where="550-565",
         claim="E[T2] <= 5n ln((n-l-3)/(l+1)) + 2n/l + O(1), the O(1) uniform in n and l.",
-        terms={"bound": BOUND}, depends=("Lemma 9", "Lemma 10", "Lemma 8", "Leaving n-l-1"),
+        terms={"bound": BOUND},
+        depends=("Lemma 9", "Lemma 10", "Lemma 8", "Leaving n-l-1"),
         checks=(
-            Check(Kind.AUTOMATA, _proof), Check(Kind.QUANTITATIVE, _quantitative, True),
+            Check(Kind.AUTOMATA, _proof),
+            Check(Kind.QUANTITATIVE, _quantitative, True),
             Check(Kind.SYMBOLIC, _asymptotic, True),
         ),
-        derivations=(Derivation("Theorem 11", "559-563", RANGE, (
-            Line("", "summation(5*n/(n - s), i, l + 3, n - l - 2) + 2*n/l",
-                 candidate=("", "summation(5*n/(n - s), s, l + 3, n - l - 2) + 2*n/l")),
-            Line("=", "5*n*(H(n - l - 3) - H(l + 1)) + 2*n/l"),
-            Line("= O", BOUND, order="1", candidate=("<= O", BOUND)),
-        )),),
+        derivations=(
+            Derivation(
+                "Theorem 11",
+                "559-563",
+                RANGE,
+                (
+                    Line(
+                        "",
+                        "summation(5*n/(n - s), i, l + 3, n - l - 2) + 2*n/l",
+                        candidate=("", "summation(5*n/(n - s), s, l + 3, n - l - 2) + 2*n/l"),
+                    ),
+                    Line("=", "5*n*(H(n - l - 3) - H(l + 1)) + 2*n/l"),
+                    Line("= O", BOUND, order="1", candidate=("<= O", BOUND)),
+                ),
+            ),
+        ),
     ),
 )

@@ -36,8 +36,13 @@ def samples(x: Interval) -> list[Fraction]:
     if low == high:
         return [low]
     step = (high - low) * NEAR
-    return [*([low] if x.low_attained else []), low + step, (low + high) / 2, high - step,
-            *([high] if x.high_attained else [])]
+    return [
+        *([low] if x.low_attained else []),
+        low + step,
+        (low + high) / 2,
+        high - step,
+        *([high] if x.high_attained else []),
+    ]
 
 
 def shows(values: tuple[Fraction, ...], pattern: Pattern) -> bool:
@@ -66,8 +71,11 @@ def rows_showing(automata: RowAutomata, c: int, k: int) -> list[tuple[Fraction, 
 
 def largest_entries(automata: RowAutomata, c: int) -> list[Fraction]:
     """Sampled values of M = max of a row of class c, over all its patterns."""
-    found = {max(values) for k in range(len(automata.patterns[c]))
-             for values in rows_showing(automata, c, k)}
+    found = {
+        max(values)
+        for k in range(len(automata.patterns[c]))
+        for values in rows_showing(automata, c, k)
+    }
     return sorted(found)[:2] + sorted(found)[-2:]
 
 
@@ -88,8 +96,11 @@ def check_claims(automata: RowAutomata, oracle: Oracle) -> int:
                 new = p + 2 * direction - 1
                 f = oracle.objectives[action]
                 to = new if f[new] >= f[p] else p
-                reward = Fraction(f[new] - f[p]) if f[new] > f[p] else (
-                    -oracle.r if f[new] == f[p] else Fraction(0))
+                reward = (
+                    Fraction(f[new] - f[p])
+                    if f[new] > f[p]
+                    else (-oracle.r if f[new] == f[p] else Fraction(0))
+                )
                 own = oracle.target[to] == oracle.target[p]
                 if not own:
                     neighbour = int(regions.row_class[law.row[to]])
@@ -99,7 +110,8 @@ def check_claims(automata: RowAutomata, oracle: Oracle) -> int:
                 for values in rows:
                     for m in [values[action]] if own else maxima[neighbour]:
                         changed = (1 - oracle.alpha) * values[action] + oracle.alpha * (
-                            reward + oracle.gamma * m)
+                            reward + oracle.gamma * m
+                        )
                         after = (*values[:action], changed, *values[action + 1 :])
                         assert shows(after, target), (p, key, values, m, after, target)
                         tried += 1
@@ -108,8 +120,13 @@ def check_claims(automata: RowAutomata, oracle: Oracle) -> int:
 
 @pytest.mark.parametrize(
     ("n", "ell", "parameters"),
-    [(9, 2, ()), (11, 2, ()), (14, 3, ("1/2", "1/5", "6")), (9, 2, ("99/100", "1/10", "3")),
-     (11, 2, ("3/10", "1/100", "40"))],
+    [
+        (9, 2, ()),
+        (11, 2, ()),
+        (14, 3, ("1/2", "1/5", "6")),
+        (9, 2, ("99/100", "1/10", "3")),
+        (11, 2, ("3/10", "1/100", "40")),
+    ],
     ids=str,
 )
 def test_jump(n: int, ell: int, parameters: tuple[str, ...]) -> None:

@@ -35,16 +35,17 @@ def test_exact_float_and_crossing(n: int, ell: int) -> None:
     exact, floats = paper_runtime(n, ell), paper_runtime(n, ell, "float")
     assert exact.exact
     assert not floats.exact
-    for x, y in zip((exact.total, *exact.phases, exact.variance, *exact.phase_variances),
-                    (floats.total, *floats.phases, floats.variance, *floats.phase_variances),
-                    strict=True):
+    for x, y in zip(
+        (exact.total, *exact.phases, exact.variance, *exact.phase_variances),
+        (floats.total, *floats.phases, floats.variance, *floats.phase_variances),
+        strict=True,
+    ):
         assert float(y) == pytest.approx(float(x), rel=1e-12)
     law = jump_law(n, ell)
     crossing = runtime(law.landscape, law.algorithm, method="crossing")
     assert crossing.method == "crossing"
     assert (crossing.total, crossing.phases) == (exact.total, exact.phases)
-    assert (crossing.variance, crossing.phase_variances) == (
-        exact.variance, exact.phase_variances)
+    assert (crossing.variance, crossing.phase_variances) == (exact.variance, exact.phase_variances)
 
 
 @pytest.mark.parametrize(("n", "ell"), [(9, 2), (11, 3)])
@@ -72,8 +73,11 @@ def test_unmerged_in_floats(n: int, ell: int) -> None:
 
 @pytest.mark.parametrize(
     "objectives",
-    [{"A": [0, 0, 1, 2, 1]}, {"A": [0, 1, 2, 3, 4], "B": [0, 0, 1, 1, 2]},
-     {"A": [0, 1, 2, 3, 4, 5, 6]}],
+    [
+        {"A": [0, 0, 1, 2, 1]},
+        {"A": [0, 1, 2, 3, 4], "B": [0, 0, 1, 1, 2]},
+        {"A": [0, 1, 2, 3, 4, 5, 6]},
+    ],
     ids=str,
 )
 def test_crossing_on_other_landscapes(objectives: dict[str, list[int]]) -> None:

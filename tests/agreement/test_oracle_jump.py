@@ -119,9 +119,7 @@ def test_law_of_the_position_for_other_parameters(case: tuple[str, str, str]) ->
 def test_law_of_the_end_of_a_phase(milestone: int) -> None:
     # P(T1 <= t) and P(T1 + T2 <= t): runs stop at l+1, at n-l
     oracle = Oracle.jump(9, 2)
-    steps = compare_laws(
-        oracle, jump_chain(9, 2, merge=False), 30, largest=10_000, stop=milestone
-    )
+    steps = compare_laws(oracle, jump_chain(9, 2, merge=False), 30, largest=10_000, stop=milestone)
     assert steps >= (20 if milestone == 3 else 10)
 
 
@@ -134,7 +132,8 @@ def test_probability_of_success_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [("4/5", "1/10", None), *DECIDED[::2]],
+    "case",
+    [("4/5", "1/10", None), *DECIDED[::2]],
     ids=lambda case: "-".join(map(str, case)),
 )
 @pytest.mark.parametrize("seed", [1, 2, 4])
@@ -169,7 +168,8 @@ def test_claims_along_random_runs(case: tuple[str, str, str]) -> None:
     rng = np.random.default_rng(20)
     followed = [
         random_run(oracle, automata, rng, 150, prefer)[1]
-        for prefer in (None, hover(oracle, 2)) for _ in range(6)
+        for prefer in (None, hover(oracle, 2))
+        for _ in range(6)
     ]
     if case in DECIDED:
         assert all(followed)
@@ -226,9 +226,15 @@ def test_mean_of_exact_runs() -> None:
     assert np.all(np.abs(z) <= 4), z
 
 
-@pytest.mark.parametrize(("alpha", "gamma"), campaign(product(
-    ("1/10", "3/10", "1/2", "7/10", "4/5", "9/10", "19/20", "99/100"),
-    ("1/1000", "1/100", "1/20", "1/10", "1/5"))))
+@pytest.mark.parametrize(
+    ("alpha", "gamma"),
+    campaign(
+        product(
+            ("1/10", "3/10", "1/2", "7/10", "4/5", "9/10", "19/20", "99/100"),
+            ("1/1000", "1/100", "1/20", "1/10", "1/5"),
+        )
+    ),
+)
 def test_grid_over_hypothesis_h(alpha: str, gamma: str) -> None:
     low, high = h_interval(9, 2, Fraction(alpha), Fraction(gamma))
     if low >= high:

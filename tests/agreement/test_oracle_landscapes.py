@@ -177,19 +177,25 @@ def test_run_compression_on_random_plateaus(data: st.DataObject) -> None:
 
 REFUSED = [
     # (objectives, target, alpha, gamma, r): once, the fixed point did not settle here
-    ({"A": [1, 4, 1, 4, 0, 0, 5], "B": [1, 1, 2, 2, 3, 3, 4], "C": [0, 0, 1, 1, 2, 2, 4]},
-     "A", "1/10", "1/2", "9/4"),
+    (
+        {"A": [1, 4, 1, 4, 0, 0, 5], "B": [1, 1, 2, 2, 3, 3, 4], "C": [0, 0, 1, 1, 2, 2, 4]},
+        "A",
+        "1/10",
+        "1/2",
+        "9/4",
+    ),
     ({"A": [0, 3, 4, 6], "B": [2, 2, 2, 0], "C": [3, 4, 1, 0]}, "A", "3/5", "9/10", "5/2"),
-    ({"A": [1, 1, 1, 0, -1], "B": [0, 2, 2, 1, 1], "C": [0, 2, 1, 2, 3]},
-     "C", "1/10", "3/10", "8"),
+    ({"A": [1, 1, 1, 0, -1], "B": [0, 2, 2, 1, 1], "C": [0, 2, 1, 2, 3]}, "C", "1/10", "3/10", "8"),
 ]
 
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(REFUSED[0], id="two-patterns"),
-     pytest.param(REFUSED[1], id="unsettled-a"),
-     pytest.param(REFUSED[2], id="unsettled-b")],
+    [
+        pytest.param(REFUSED[0], id="two-patterns"),
+        pytest.param(REFUSED[1], id="unsettled-a"),
+        pytest.param(REFUSED[2], id="unsettled-b"),
+    ],
 )
 def test_the_fixed_point_settles(case: tuple[dict[str, list[int]], str, str, str, str]) -> None:
     objectives, target, *numbers = case
@@ -201,8 +207,13 @@ def test_values_beyond_the_optimum_do_not_matter() -> None:
     # Positions above the optimum cannot be reached from 0.
     totals = set()
     for tail in ([0, 0], [2, 1], [1, 2]):
-        oracle = Oracle({"A": [0, 1, 3, *tail], "B": [0, 1, 1, *tail[::-1]]}, "A",
-                        Fraction(1, 2), Fraction(1, 3), Fraction(1))
+        oracle = Oracle(
+            {"A": [0, 1, 3, *tail], "B": [0, 1, 1, *tail[::-1]]},
+            "A",
+            Fraction(1, 2),
+            Fraction(1, 3),
+            Fraction(1),
+        )
         law = law_of(oracle)
         totals.add(runtime(law.landscape, law.algorithm, outside_h=True).total)
         compare_laws(oracle, enumerate_joint(law), 12, largest=500)

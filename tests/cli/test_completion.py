@@ -22,16 +22,27 @@ def variables(shell: str, line: str) -> dict[str, str]:
     """Return what a shell's script puts into the environment for a command line."""
     if shell == "bash":
         words = line.split(" ")
-        return {"_MARKOV_LRSAO_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(words),
-                "COMP_CWORD": str(len(words) - 1)}
-    return {"_MARKOV_LRSAO_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": line,
-            "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+        return {
+            "_MARKOV_LRSAO_COMPLETE": "complete_bash",
+            "COMP_WORDS": "\n".join(words),
+            "COMP_CWORD": str(len(words) - 1),
+        }
+    return {
+        "_MARKOV_LRSAO_COMPLETE": f"complete_{shell}",
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
 
 
 def run(extra: dict[str, str], *arguments: str) -> str:
     result = subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", *arguments], capture_output=True, text=True,
-        timeout=60, check=True, env=os.environ | extra)
+        [sys.executable, "-m", "markov_lrsao", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env=os.environ | extra,
+    )
     assert result.stderr == ""
     return result.stdout
 
@@ -98,8 +109,9 @@ def test_scripts(shell: str, tmp_path: Path) -> None:
         pytest.skip(f"{shell} is not installed: its script is not parsed")
     path = tmp_path / "script"
     path.write_text(script)
-    parsed = subprocess.run([shell, "-n", str(path)], capture_output=True, text=True, timeout=60,
-                            check=False)
+    parsed = subprocess.run(
+        [shell, "-n", str(path)], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (parsed.returncode, parsed.stderr) == (0, "")
 
 
@@ -110,14 +122,22 @@ def in_shell(shell: str, commands: str, home: Path) -> str:
         pytest.skip(f"{shell} or the console script markov-lrsao is not installed")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "ZDOTDIR"))}
     result = subprocess.run(
-        [shell, "-c", commands], capture_output=True, text=True, timeout=120, check=False,
-        env=environment | {"HOME": str(home), "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"})
+        [shell, "-c", commands],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment | {"HOME": str(home), "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"},
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
-INSTALLED = {"bash": ".bash_completions/markov-lrsao.sh", "zsh": ".zfunc/_markov-lrsao",
-             "fish": ".config/fish/completions/markov-lrsao.fish"}
+INSTALLED = {
+    "bash": ".bash_completions/markov-lrsao.sh",
+    "zsh": ".zfunc/_markov-lrsao",
+    "fish": ".config/fish/completions/markov-lrsao.fish",
+}
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -132,13 +152,17 @@ def test_install_and_show(shell: str, tmp_path: Path) -> None:
 
 
 def test_tab_in_bash(tmp_path: Path) -> None:
-    out = in_shell("bash", """
+    out = in_shell(
+        "bash",
+        """
         eval "$(markov-lrsao --show-completion; true)"
         COMP_WORDS=(markov-lrsao exact --method c) COMP_CWORD=3
         _markov_lrsao_completion markov-lrsao
         echo "${COMPREPLY[@]}"
         complete -p markov-lrsao
-        true""", tmp_path)
+        true""",
+        tmp_path,
+    )
     assert out.splitlines()[0] == "crossing"
     assert "-F _markov_lrsao_completion" in out
 

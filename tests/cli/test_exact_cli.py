@@ -17,8 +17,11 @@ HEAVY = ["numba", "sympy", "matplotlib", "z3", "scipy", "networkx"]
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", *arguments], capture_output=True, text=True,
-        timeout=120, check=False,
+        [sys.executable, "-m", "markov_lrsao", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -65,12 +68,31 @@ BAD = [
     ([*NINE, "more"], ["more"]),
     (["exact", "--n"], ["--n"]),
     (["exakt"], ["exakt"]),
-    (["exact", "--n", "60", "--ell", "2", "--method", "joint"],
-     ["about", "states", "--method crossing"]),
-    (["exact", "--n", "25", "--ell", "2", "--outside-h", "--r", "1/10", "--max-states", "500",
-      "--runs", "0"], ["patterns do not decide", "--max-states", "simulate"]),
-    (["exact", "--landscape", "missing.json"],
-     ["missing.json", "neither known nor a file", "jump-open"]),
+    (
+        ["exact", "--n", "60", "--ell", "2", "--method", "joint"],
+        ["about", "states", "--method crossing"],
+    ),
+    (
+        [
+            "exact",
+            "--n",
+            "25",
+            "--ell",
+            "2",
+            "--outside-h",
+            "--r",
+            "1/10",
+            "--max-states",
+            "500",
+            "--runs",
+            "0",
+        ],
+        ["patterns do not decide", "--max-states", "simulate"],
+    ),
+    (
+        ["exact", "--landscape", "missing.json"],
+        ["missing.json", "neither known nor a file", "jump-open"],
+    ),
 ]
 
 
@@ -84,7 +106,8 @@ def test_user_errors(
 
 
 @pytest.mark.parametrize(
-    "arguments", [[*NINE, "--alpha", "٣"], [*NINE, "--alpha", "1e" + "9" * 5000]],
+    "arguments",
+    [[*NINE, "--alpha", "٣"], [*NINE, "--alpha", "1e" + "9" * 5000]],
     ids=["arabic digit", "huge exponent"],
 )
 def test_odd_numbers(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,8 +134,16 @@ def test_table_for_people() -> None:
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0] == "LRSAO on Jump, n = 9, l = 2"
-    for text in ("51740216905/1185192162", "9853/2856", "3343673/212520", "1801504607/73614420",
-                 "43.655551027007213704", "Var[T]", "states", " s"):
+    for text in (
+        "51740216905/1185192162",
+        "9853/2856",
+        "3343673/212520",
+        "1801504607/73614420",
+        "43.655551027007213704",
+        "Var[T]",
+        "states",
+        " s",
+    ):
         assert text in result.stdout
     assert max(map(len, lines)) < 120
 
@@ -135,9 +166,16 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(data["seconds"], float)
 
 
-@pytest.mark.parametrize("options", [["--float"], ["--unmerged"], ["--method", "crossing"],
-                                     ["--method", "joint", "--float", "--unmerged"]],
-                         ids=" ".join)
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--float"],
+        ["--unmerged"],
+        ["--method", "crossing"],
+        ["--method", "joint", "--float", "--unmerged"],
+    ],
+    ids=" ".join,
+)
 def test_other_ways_give_the_same(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*NINE, *options, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -165,10 +203,13 @@ def test_landscape_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_help_imports_nothing_heavy() -> None:
     """Start-up time, without a clock: machines are noisy."""
-    code = ("import sys; from markov_lrsao.cli import main; main(['--help']); "
-            f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)")
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                            timeout=120, check=True)
+    code = (
+        "import sys; from markov_lrsao.cli import main; main(['--help']); "
+        f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
     assert "exact" in result.stdout
     assert result.stderr.splitlines()[-1] == "[]"
 
@@ -187,8 +228,10 @@ def test_higher_moments() -> None:
     result = run(*NINE, "--moments", "4", "--json")
     answer = json.loads(result.stdout)
     crossing = json.loads(run(*NINE, "--moments", "4", "--json", "--method", "crossing").stdout)
-    for a, b in ((answer, crossing), *((answer[f"phase{k}"], crossing[f"phase{k}"])
-                                       for k in (1, 2, 3))):
+    for a, b in (
+        (answer, crossing),
+        *((answer[f"phase{k}"], crossing[f"phase{k}"]) for k in (1, 2, 3)),
+    ):
         for name in ("third_central_moment", "fourth_central_moment"):
             assert a[name]["rational"] is not None
             assert b[name]["exact"] is False

@@ -23,8 +23,9 @@ QUICK = ["exact", "states", "distribution", "sites", "export", "solve", "simulat
 """Commands whose examples take seconds; those of all others run with the slow tests."""
 
 
-def help_page(name: str, width: int, capsys: pytest.CaptureFixture[str],
-              monkeypatch: pytest.MonkeyPatch) -> str:
+def help_page(
+    name: str, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
     assert main([name, "--help"] if name else ["--help"]) == 0
     out, err = capsys.readouterr()
@@ -50,8 +51,14 @@ def parse(arguments: list[str]) -> None:
 
 
 def run(arguments: list[str], cwd: Path, timeout: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "markov_lrsao", *arguments], capture_output=True,
-                          text=True, cwd=cwd, timeout=timeout, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "markov_lrsao", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=timeout,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("width", [50, 80, 200])

@@ -52,9 +52,15 @@ def started(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[str]]:
     """Start Python in a session of its own, as a terminal would."""
     # A shell that starts the tests in the background has them ignore Ctrl-C: undo that.
     process = subprocess.Popen(
-        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        cwd=cwd, start_new_session=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        start_new_session=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     try:
         yield process
     finally:
@@ -93,18 +99,24 @@ def ask(*_):
     print("answered", answer, flush=True)
     raise SystemExit(0)
 """
-IN_VERIFY = HARD + """
+IN_VERIFY = (
+    HARD
+    + """
 registry._verify = ask
 sys.argv = ["markov-lrsao", "verify", "Lemma 2"]
 from markov_lrsao.cli import entry_point
 entry_point()
 """
-IN_A_NOTEBOOK = HARD + """
+)
+IN_A_NOTEBOOK = (
+    HARD
+    + """
 try:
     ask()
 except KeyboardInterrupt:
     raise SystemExit(77)
 """
+)
 
 
 def inside_a_query(process: subprocess.Popen[str]) -> None:
@@ -213,11 +225,18 @@ SLOW_POOL = pytest.param(POOL, marks=pytest.mark.slow, id="pool")
 
 
 @pytest.mark.parametrize("way", ["terminal", pytest.param("kill", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("work", [
-    pytest.param(DEAF, id="deaf"), pytest.param(SWALLOWING, id="swallowing"),
-    pytest.param(SWALLOWED_AT_THE_END, id="swallowed at the end"),
-    pytest.param(FINALISED, id="finaliser"), pytest.param(FAILING, id="another error"),
-    pytest.param(IDLE_POOL, id="idle pool"), SLOW_POOL])
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(DEAF, id="deaf"),
+        pytest.param(SWALLOWING, id="swallowing"),
+        pytest.param(SWALLOWED_AT_THE_END, id="swallowed at the end"),
+        pytest.param(FINALISED, id="finaliser"),
+        pytest.param(FAILING, id="another error"),
+        pytest.param(IDLE_POOL, id="idle pool"),
+        SLOW_POOL,
+    ],
+)
 def test_any_work_ends(work: str, way: str, tmp_path: Path) -> None:
     with started(["-c", SUPERVISED.format(work=work)], tmp_path) as process:
         assert process.stdout is not None
@@ -257,11 +276,18 @@ def test_nothing_outlives_a_killed_command(work: str, tmp_path: Path) -> None:
         assert members(process.pid) == []
 
 
-@pytest.mark.parametrize(("code", "expected", "line"), [
-    ("return 3", 3, ""),
-    ("os.kill(os.getpid(), 11)", 139, "markov-lrsao: ended by SIGSEGV\n"),
-    ("os.kill(os.getpid(), 9)", 137, "markov-lrsao: ended by SIGKILL (is there enough memory?)\n"),
-])
+@pytest.mark.parametrize(
+    ("code", "expected", "line"),
+    [
+        ("return 3", 3, ""),
+        ("os.kill(os.getpid(), 11)", 139, "markov-lrsao: ended by SIGSEGV\n"),
+        (
+            "os.kill(os.getpid(), 9)",
+            137,
+            "markov-lrsao: ended by SIGKILL (is there enough memory?)\n",
+        ),
+    ],
+)
 def test_exit_codes_come_through(code: str, expected: int, line: str, tmp_path: Path) -> None:
     work = f"def work():\n    {code}\n"
     with started(["-c", SUPERVISED.format(work=work)], tmp_path) as process:
@@ -271,9 +297,11 @@ def test_exit_codes_come_through(code: str, expected: int, line: str, tmp_path: 
 
 def test_a_job_in_the_background_is_not_interrupted(tmp_path: Path) -> None:
     """Where a shell has the signal ignored, it stays ignored."""
-    code = ("import os, signal, sys\n"
-            "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-            "os.execv(sys.executable, [sys.executable, '-m', 'markov_lrsao', 'formula', 'phase1'])")
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "os.execv(sys.executable, [sys.executable, '-m', 'markov_lrsao', 'formula', 'phase1'])"
+    )
     with started(["-c", code], tmp_path) as process:
         words = Path(f"/proc/{process.pid}/cmdline")
         until(lambda: words.read_bytes().endswith(b"\0formula\0phase1\0"), process)
@@ -291,8 +319,9 @@ def write_chain(path: Path, size: int = 900, seed: int = 5) -> None:
     draw = random.Random(seed)
     lines = ["@type: DTMC", "@nr_states", str(size), "@model"]
     for state in range(size):
-        lines.append(f"state {state}" + (" init" if state == 0 else
-                                         " target" if state == size - 1 else ""))
+        lines.append(
+            f"state {state}" + (" init" if state == 0 else " target" if state == size - 1 else "")
+        )
         lines.append("\taction 0")
         weights = {(state + 1) % size: draw.randint(1, 10**6)}
         weights |= {draw.randrange(size): draw.randint(1, 10**6) for _ in range(12)}
@@ -310,7 +339,7 @@ COMMANDS = {
     "sites": "sites --n 1000001 --ell 300",
     "curve": "curve --ell sqrt --n 50:10000:50 --workers 2",
     "map": "map --n 30 --ell 5 --alpha 0.01:0.99:99 --r-relative 0.005:0.995:100 --workers 2 "
-           "--out map.csv",
+    "--out map.csv",
     "relax": "relax --n 9:40 --ell 2 --runs 100000",
     "verify": "verify --level full",
     "solve": "solve chain.drn --target target --exact",
@@ -322,8 +351,13 @@ COMMANDS = {
     "reference": "reference --out reference.csv",
     "formula": "formula total",
 }
-MOMENTS = {"formula": [0.2, 0.5], "reference": [0.2, 1.0], "verify": [0.2, 1.0, 3.0, 7.0],
-           "map": [0.2, 1.0, 3.0, 7.0], "figures": [0.2, 3.0, 7.0]}
+MOMENTS = {
+    "formula": [0.2, 0.5],
+    "reference": [0.2, 1.0],
+    "verify": [0.2, 1.0, 3.0, 7.0],
+    "map": [0.2, 1.0, 3.0, 7.0],
+    "figures": [0.2, 3.0, 7.0],
+}
 WAYS = {0.2: "terminal", 0.5: "kill", 1.0: "kill", 3.0: "terminal", 7.0: "kill"}
 
 
@@ -351,8 +385,10 @@ def interrupt_command(name: str, moment: float, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "moment"), [
-    (name, moment) for name in COMMANDS for moment in MOMENTS.get(name, [0.2, 1.0, 3.0])])
+@pytest.mark.parametrize(
+    ("name", "moment"),
+    [(name, moment) for name in COMMANDS for moment in MOMENTS.get(name, [0.2, 1.0, 3.0])],
+)
 def test_every_long_command(name: str, moment: float, tmp_path: Path) -> None:
     interrupt_command(name, moment, tmp_path)
 

@@ -18,14 +18,48 @@ pytestmark = pytest.mark.slow  # a minute and more together
 
 CASES = {
     "exact": ["exact", "--n", "9", "--ell", "2"],
-    "estimate": ["exact", "--n", "25", "--ell", "2", "--r", "1/10", "--outside-h",
-                 "--max-states", "500", "--runs", "300"],
-    "relax": ["relax", "--n", "9", "--ell", "2", "--factors", "0,0+", "--runs", "200",
-              "--engine-n", "0"],
+    "estimate": [
+        "exact",
+        "--n",
+        "25",
+        "--ell",
+        "2",
+        "--r",
+        "1/10",
+        "--outside-h",
+        "--max-states",
+        "500",
+        "--runs",
+        "300",
+    ],
+    "relax": [
+        "relax",
+        "--n",
+        "9",
+        "--ell",
+        "2",
+        "--factors",
+        "0,0+",
+        "--runs",
+        "200",
+        "--engine-n",
+        "0",
+    ],
     "distribution": ["distribution", "--n", "9", "--ell", "2", "--at", "20,40"],
     "sites": ["sites", "--n", "12", "--ell", "3"],
-    "map": ["map", "--n", "9", "--ell", "2", "--alpha", "0.8:0.9:2", "--r-relative", "0.2:0.6:2",
-            "--workers", "1"],
+    "map": [
+        "map",
+        "--n",
+        "9",
+        "--ell",
+        "2",
+        "--alpha",
+        "0.8:0.9:2",
+        "--r-relative",
+        "0.2:0.6:2",
+        "--workers",
+        "1",
+    ],
     "curve": ["curve", "--ell", "sqrt", "--n", "20,30", "--workers", "1"],
     "solve": ["solve", "chain.drn", "--target", "target", "--exact"],
     "simulate": ["simulate", "--n", "9", "--ell", "2", "--runs", "200"],
@@ -47,8 +81,10 @@ BAD = """{"format": "markov-lrsao counterexample 1", "statement": "a claim", "ex
 "observed": "y", "values": {"n": "2", "l": "0", "alpha": "1/2", "gamma": "1/10", "r": "1"},
 "objectives": {"F": [0, 0, 1], "f": [0, 1, 0]}, "target": "F", "milestones": [2],
 "steps": [["f", "up"], ["f", "up"], ["f", "down"]]}"""
-CHAIN = "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t0 : 2/3\n" \
-        "\t\t1 : 1/3\nstate 1 target\n\taction 0\n\t\t1 : 1\n"
+CHAIN = (
+    "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t0 : 2/3\n"
+    "\t\t1 : 1/3\nstate 1 target\n\taction 0\n\t\t1 : 1\n"
+)
 CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -61,8 +97,14 @@ def folder(tmp_path: Path) -> Path:
 
 def piped(arguments: list[str], cwd: Path, **environment: str) -> str:
     result = subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", *arguments], capture_output=True, text=True,
-        timeout=120, check=False, cwd=cwd, env=os.environ | environment)
+        [sys.executable, "-m", "markov_lrsao", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=cwd,
+        env=os.environ | environment,
+    )
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
 
@@ -81,7 +123,7 @@ def tables(text: str) -> list[tuple[list[tuple[int, int]], list[str]]]:
         if k and re.fullmatch(r"-+(  -+)*", line) and lines[k - 1].strip():
             end = next((j for j in range(k, len(lines)) if not lines[j]), len(lines))
             spans = [match.span() for match in re.finditer("-+", line)]
-            found.append((spans, [lines[k - 1], *lines[k + 1:end]]))
+            found.append((spans, [lines[k - 1], *lines[k + 1 : end]]))
     return found
 
 
@@ -90,8 +132,15 @@ def test_piped_output(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Narrow, and invited to colour: still the plain text, whole."""
-    out = piped(CASES[name], folder, COLUMNS="40", TERM="xterm-256color", FORCE_COLOR="1",
-                CLICOLOR_FORCE="1", PYTHONIOENCODING="ascii")
+    out = piped(
+        CASES[name],
+        folder,
+        COLUMNS="40",
+        TERM="xterm-256color",
+        FORCE_COLOR="1",
+        CLICOLOR_FORCE="1",
+        PYTHONIOENCODING="ascii",
+    )
     assert out.isascii()
     assert "\x1b" not in out
     assert all(line == line.rstrip() for line in out.splitlines())
@@ -113,8 +162,9 @@ def test_piped_output(
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_other_output_is_plain(name: str, folder: Path) -> None:
-    out = piped(PLAIN[name], folder, COLUMNS="40", TERM="xterm", FORCE_COLOR="1",
-                PYTHONIOENCODING="ascii")
+    out = piped(
+        PLAIN[name], folder, COLUMNS="40", TERM="xterm", FORCE_COLOR="1", PYTHONIOENCODING="ascii"
+    )
     assert out.isascii()
     assert "\x1b" not in out
     assert all(line == line.rstrip() for line in out.splitlines())
@@ -123,14 +173,17 @@ def test_other_output_is_plain(name: str, folder: Path) -> None:
 def test_no_table_is_forgotten() -> None:
     """Every module of the command line that makes tables has a case above."""
     modules = Path(markov_lrsao.cli.__file__).parent.glob("*.py")
-    users = {path.stem.replace("_", "-") for path in modules
-             if "cli.tables import" in path.read_text(encoding="utf-8")}
+    users = {
+        path.stem.replace("_", "-")
+        for path in modules
+        if "cli.tables import" in path.read_text(encoding="utf-8")
+    }
     assert users <= set(CASES), f"add a case for {sorted(users - set(CASES))}"
 
 
 def test_elided_rows_are_named(folder: Path) -> None:
     out = piped(PLAIN["sites, long"], folder)
-    (_, lines), = tables(out)
+    ((_, lines),) = tables(out)
     assert len(lines) == 42
     assert sum("20..40 " in line and "--json" in line for line in lines) == 1
 
@@ -140,7 +193,7 @@ def test_verdict_table() -> None:
     from proofs_check.report import summary_text, table_text
 
     results = verify(["Range of l", "Smallest n"])
-    (spans, lines), = tables(table_text(results))
+    ((spans, lines),) = tables(table_text(results))
     assert [len(re.split(r"  +", line.strip())) for line in lines] == [len(spans)] * 3
     assert "PROVED" in table_text(results) + summary_text(results)
 
@@ -150,8 +203,11 @@ def on_terminal(arguments: list[str], cwd: Path, **environment: str) -> str:
     pty = pytest.importorskip("pty", reason="terminals of this kind exist on POSIX only")
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, *arguments], stdout=theirs, stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL, cwd=cwd,
+        [sys.executable, *arguments],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        cwd=cwd,
         env={k: v for k, v in os.environ.items() if k != "NO_COLOR"} | environment,
     ) as process:
         os.close(theirs)
@@ -208,13 +264,15 @@ print("done")
 
 def test_progress_bars_are_for_terminals() -> None:
     """On stderr if that is a terminal, whatever stdout is; nowhere otherwise."""
-    silent = subprocess.run([sys.executable, "-c", BAR], capture_output=True, text=True,
-                            timeout=60, check=True)
+    silent = subprocess.run(
+        [sys.executable, "-c", BAR], capture_output=True, text=True, timeout=60, check=True
+    )
     assert (silent.stdout, silent.stderr) == ("done\n", "")
     pty = pytest.importorskip("pty", reason="terminals of this kind exist on POSIX only")
     ours, theirs = pty.openpty()
-    with subprocess.Popen([sys.executable, "-c", BAR], stdout=subprocess.PIPE, stderr=theirs,
-                          stdin=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", BAR], stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL
+    ) as process:
         os.close(theirs)
         bar = drain(ours)
         assert process.stdout is not None

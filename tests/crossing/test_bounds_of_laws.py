@@ -186,13 +186,20 @@ def test_what_is_cut_off_against_the_whole_sum(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("unit", [1.0, 20.0])
 def test_the_tail_bound_is_markov_s(p: float, unit: float) -> None:
     """T geometric: E[(T choose k)] = (1-p)^(k-1) / p^k, and P(T >= N) is known."""
-    scaled = [1.0, *((1 - p)**(k - 1) / p**k / unit**k for k in range(1, 31))]
+    scaled = [1.0, *((1 - p) ** (k - 1) / p**k / unit**k for k in range(1, 31))]
     for points in (5, 30, 100, 700):
         found = inversion._tail_bound(scaled, unit, points)
-        expected = min([1.0, *((1 - p)**(k - 1) / p**k / math.comb(points, k)
-                               for k in range(1, min(30, points) + 1))])
+        expected = min(
+            [
+                1.0,
+                *(
+                    (1 - p) ** (k - 1) / p**k / math.comb(points, k)
+                    for k in range(1, min(30, points) + 1)
+                ),
+            ]
+        )
         assert found == pytest.approx(expected, rel=1e-9, abs=0)
-        assert (1 - p)**(points - 1) <= found * (1 + 1e-9)
+        assert (1 - p) ** (points - 1) <= found * (1 + 1e-9)
     assert inversion._tail_bound([1.0, 2.0, 0.0], 1.0, 64) == 0.0  # T <= 1
     assert inversion._tail_bound([1.0, 2.0, 0.0], 1.0, 1) == 1.0  # nothing is known of T >= 1
 
@@ -251,17 +258,31 @@ class Steps(Distribution):
 
 def by_hand(error: float, never: Quantity, *levels: float) -> Steps:
     unknown = Quantity(None, fmpq(0))
-    return Steps(expectation=unknown, variance=unknown, finite_mean=1.0, never=never, error=error,
-                 horizon=len(levels) - 1, levels=levels)
+    return Steps(
+        expectation=unknown,
+        variance=unknown,
+        finite_mean=1.0,
+        never=never,
+        error=error,
+        horizon=len(levels) - 1,
+        levels=levels,
+    )
 
 
 NEVER = Quantity(fmpq(0))
 
 
-@pytest.mark.parametrize(("q", "low", "value", "high", "text"), [
-    (0.3, 2, 2, 2, "2"), (0.5, 2, 2, 4, "2 to 4"), (0.9, 4, 4, 5, "4 to 5"),
-    (0.995, 5, 5, math.inf, "5 or more"), (0.05, 1, 1, 1, "1"), (0.205, 1, 2, 2, "1 to 2"),
-])
+@pytest.mark.parametrize(
+    ("q", "low", "value", "high", "text"),
+    [
+        (0.3, 2, 2, 2, "2"),
+        (0.5, 2, 2, 4, "2 to 4"),
+        (0.9, 4, 4, 5, "4 to 5"),
+        (0.995, 5, 5, math.inf, "5 or more"),
+        (0.05, 1, 1, 1, "1"),
+        (0.205, 1, 2, 2, "1 to 2"),
+    ],
+)
 def test_ranges_of_quantiles(q: float, low: float, value: float, high: float, text: str) -> None:
     law = by_hand(0.01, NEVER, 0.0, 0.2, 0.5, 0.5, 0.9, 0.999)
     found = law.quantile_range(q)
@@ -295,11 +316,21 @@ def test_infinite_quantiles() -> None:
     assert str(between.quantile_range(0.79)) == "2 or more"
     assert str(between.quantile_range(0.81)) == "infinite"
     assert between.quantile_range(0.81).to_dict() == {
-        "level": 0.81, "value": None, "lower": None, "upper": None, "certain": True,
-        "infinite": True}
+        "level": 0.81,
+        "value": None,
+        "lower": None,
+        "upper": None,
+        "certain": True,
+        "infinite": True,
+    }
     assert between.quantile_range(0.79).to_dict() == {
-        "level": 0.79, "value": None, "lower": 2, "upper": None, "certain": False,
-        "infinite": False}
+        "level": 0.79,
+        "value": None,
+        "lower": 2,
+        "upper": None,
+        "certain": False,
+        "infinite": False,
+    }
 
 
 def test_beyond_the_horizon_something_is_still_known() -> None:

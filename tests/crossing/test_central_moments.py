@@ -96,15 +96,18 @@ def test_nothing_cancels_at_large_n(n: int, ell: int) -> None:
 def test_collecting_coupons_at_n_of_300_000() -> None:
     """RLS on OneMax: a sum of independent geometric times, whose cumulants add up."""
     n = 300_000
-    result = runtime(Landscape.onemax(n), Algorithm.rls(), field="float", moments=4,
-                     method="crossing")
+    result = runtime(
+        Landscape.onemax(n), Algorithm.rls(), field="float", moments=4, method="crossing"
+    )
     p = np.arange(n) / n  # a step is lost with this probability
     q = np.arange(n, 0, -1) / n
-    mean, second, third, fourth = (fsum(x) for x in (
-        1 / q, p / q**2, p * (1 + p) / q**3, p * (1 + 4 * p + p**2) / q**4))
+    mean, second, third, fourth = (
+        fsum(x) for x in (1 / q, p / q**2, p * (1 + p) / q**3, p * (1 + 4 * p + p**2) / q**4)
+    )
     truths = (mean, second, third, fourth + 3 * second**2)
-    for quantity, truth in zip((result.total, result.variance, *result.higher), truths,
-                               strict=True):
+    for quantity, truth in zip(
+        (result.total, result.variance, *result.higher), truths, strict=True
+    ):
         assert float(quantity) == pytest.approx(truth, rel=1e-13)
         assert quantity.error is not None
         assert quantity.error < 1e-12 * truth
@@ -168,8 +171,9 @@ def test_digits_are_those_that_are_known() -> None:
     (found,) = moments_in_floats(decompose(law), [[True] * 3], 4)
     for error in (None, 1e-3, 0.5):
         for quantity, truth in zip(found, truths, strict=True):
-            shown = quantity if error is None else replace(
-                quantity, error=error * abs(float(quantity)))
+            shown = (
+                quantity if error is None else replace(quantity, error=error * abs(float(quantity)))
+            )
             mantissa = shown.decimal.partition("e")[0]
             digits_shown = len(mantissa.replace(".", "").lstrip("0"))
             value = to_float(truth)

@@ -66,7 +66,10 @@ def test_documented_reference_value() -> None:
     result = runtime(Landscape.jump(9, 2), paper(9), method="crossing")
     assert result.total.rational == "51740216905/1185192162"
     assert [p.rational for p in result.phases] == [
-        "9853/2856", "3343673/212520", "1801504607/73614420"]
+        "9853/2856",
+        "3343673/212520",
+        "1801504607/73614420",
+    ]
 
 
 @settings(max_examples=15, deadline=None)
@@ -100,8 +103,9 @@ def test_higher_moments_agree_with_the_joint_chain() -> None:
     landscape = Landscape.jump(11, 2)
     joint = runtime(landscape, paper(11), method="joint", moments=4)
     crossing = runtime(landscape, paper(11), method="crossing", moments=4)
-    for a, b in zip([joint.higher, *joint.phase_higher],
-                    [crossing.higher, *crossing.phase_higher], strict=True):
+    for a, b in zip(
+        [joint.higher, *joint.phase_higher], [crossing.higher, *crossing.phase_higher], strict=True
+    ):
         assert len(a) == len(b) == 2
         for x, y in zip(a, b, strict=True):
             assert x.exact
@@ -133,8 +137,7 @@ def test_fractions_beyond_4300_digits_go_through_json() -> None:
 
 
 def test_sites_have_three_values_of_d_and_blocks_do_not_grow() -> None:
-    small, large = (decompose(StepLaw.of(Landscape.jump(n, n // 5), paper(n)))
-                    for n in (200, 2000))
+    small, large = (decompose(StepLaw.of(Landscape.jump(n, n // 5), paper(n))) for n in (200, 2000))
     assert max(site.outgoing for site in small.sites) == 2
     assert len(small.bottom.states) == len(large.bottom.states)
     assert small.tail is not None
@@ -171,7 +174,8 @@ def test_auto_falls_back_to_the_joint_chain(monkeypatch: pytest.MonkeyPatch) -> 
 def test_milestones_among_the_sites_are_refused() -> None:
     jump = Landscape.jump(30, 3)
     landscape = Landscape.from_arrays(
-        {k: v.tolist() for k, v in jump.objectives.items()}, "J", milestones=[4, 15, 30])
+        {k: v.tolist() for k, v in jump.objectives.items()}, "J", milestones=[4, 15, 30]
+    )
     with pytest.raises(CrossingError, match=r"states on their own|milestone"):
         decompose(StepLaw.of(landscape, paper(30)))
 

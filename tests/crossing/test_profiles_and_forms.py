@@ -69,8 +69,9 @@ def test_walds_identity_on_the_slope() -> None:
         assert 0 < down < 2
 
 
-@pytest.mark.parametrize(("n", "ell"), [(9, 2), (11, 3), (13, 4), (20, 2), (37, 16), (60, 3),
-                                        (101, 40), (150, 7)])
+@pytest.mark.parametrize(
+    ("n", "ell"), [(9, 2), (11, 3), (13, 4), (20, 2), (37, 16), (60, 3), (101, 40), (150, 7)]
+)
 def test_closed_forms_equal_the_solver(n: int, ell: int) -> None:
     result = runtime(Landscape.jump(n, ell), paper(n), method="crossing")
     assert phase1_formula().at(n, ell) == result.phases[0].value

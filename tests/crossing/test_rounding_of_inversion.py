@@ -63,8 +63,9 @@ def summed(law: Inversion, values: Any, t: int) -> arb:
     return total / law.points
 
 
-def inverted(landscape: Landscape, algorithm: Algorithm, phase: int | None
-             ) -> tuple[Problem, Inversion]:
+def inverted(
+    landscape: Landscape, algorithm: Algorithm, phase: int | None
+) -> tuple[Problem, Inversion]:
     problem = Problem.of(decomposition_of(StepLaw.of(landscape, algorithm)), phase)
     never = Quantity(1 - problem.reached)
     return problem, inversion._inversion(problem, problem.moments, never, 0.0, no_progress)
@@ -80,9 +81,13 @@ def stuck() -> tuple[Problem, Inversion]:
 
 
 INSTANCES = {
-    "9-2": lambda: paper(9, 2), "20-3": lambda: paper(20, 3), "60-5": lambda: paper(60, 5),
-    "31-13": lambda: paper(31, 13), "phase 2": lambda: paper(20, 3, 2),
-    "phase 3": lambda: paper(14, 4, 3), "stuck": stuck,
+    "9-2": lambda: paper(9, 2),
+    "20-3": lambda: paper(20, 3),
+    "60-5": lambda: paper(60, 5),
+    "31-13": lambda: paper(31, 13),
+    "phase 2": lambda: paper(20, 3, 2),
+    "phase 3": lambda: paper(14, 4, 3),
+    "stuck": stuck,
 }
 
 
@@ -110,8 +115,10 @@ def test_every_value_is_within_its_share_of_the_claim(name: str) -> None:
     share = 2.0**-53 * (paths + inversion._WEIGHT_ROUNDINGS * problem.steps)
     with ctx.workprec(BITS):
         exact = in_balls(problem, law)[1:]
-        found = [float(abs(acb(value.real, value.imag) - truth).upper())
-                 for value, truth in zip(law.values[1:], exact, strict=True)]
+        found = [
+            float(abs(acb(value.real, value.imag) - truth).upper())
+            for value, truth in zip(law.values[1:], exact, strict=True)
+        ]
     assert np.all(np.array(found) <= share)
     assert max(found) > 2.0**-53
 

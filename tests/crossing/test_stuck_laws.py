@@ -83,11 +83,13 @@ def test_phases_before_a_trap_are_those_inside_the_hypothesis() -> None:
 
 def test_a_phase_that_ends_before_the_trap_has_a_law_of_its_own() -> None:
     """The trap lies after the first milestone: phase 1 ends surely, phase 2 not."""
-    shape = Landscape.from_arrays({"T": [0, 1, 0, 0, 7], "C": [0, 1, 1, 1, 1]}, target="T",
-                                  milestones=[1, 4])
+    shape = Landscape.from_arrays(
+        {"T": [0, 1, 0, 0, 7], "C": [0, 1, 1, 1, 1]}, target="T", milestones=[1, 4]
+    )
     algorithm = Algorithm.lrsao(Parameters.of("1/2", "1/4", "1/2"))
     first, second, whole = (
-        distribution(shape, algorithm, phase=phase, outside_h=True) for phase in (1, 2, None))
+        distribution(shape, algorithm, phase=phase, outside_h=True) for phase in (1, 2, None)
+    )
     assert first.never.value == 0
     assert second.never == whole.never
     assert second.never.value is not None
@@ -109,19 +111,24 @@ def test_an_open_instance_claims_no_more_than_it_knows() -> None:
     assert law.quantile_range(0.5).high < math.inf
 
 
-@pytest.mark.parametrize(("met", "low", "high"), [
-    (fmpq(0), fmpq(23, 27), fmpq(23, 27)),
-    (fmpq(1, 100), fmpq(23, 27) - fmpq(1, 100), fmpq(23, 27) + fmpq(1, 100)),
-    (fmpq(1, 4), fmpq(23, 27) - fmpq(1, 4), fmpq(1)), (fmpq(1), fmpq(0), fmpq(1)),
-])
+@pytest.mark.parametrize(
+    ("met", "low", "high"),
+    [
+        (fmpq(0), fmpq(23, 27), fmpq(23, 27)),
+        (fmpq(1, 100), fmpq(23, 27) - fmpq(1, 100), fmpq(23, 27) + fmpq(1, 100)),
+        (fmpq(1, 4), fmpq(23, 27) - fmpq(1, 4), fmpq(1)),
+        (fmpq(1), fmpq(0), fmpq(1)),
+    ],
+)
 def test_what_is_open_widens_the_law_of_values(
     met: fmpq, low: fmpq, high: fmpq, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P(T = infinity) = 23/27, and open comparisons are met with a probability made up here."""
     law = StepLaw.of(Landscape.from_arrays(STUCK[1], target="T"), paper(3))
     plain = powers.powers_of_patterns(law, None, no_progress)
-    monkeypatch.setattr(powers, "probability_of_choice",
-                        lambda block, traps: [met] * len(block.states))
+    monkeypatch.setattr(
+        powers, "probability_of_choice", lambda block, traps: [met] * len(block.states)
+    )
     found = powers.powers_of_values(law, None, no_progress)
     assert found.reached == (1 - high, 1 - low)
     assert plain.never.value == fmpq(23, 27)
@@ -163,15 +170,17 @@ def test_where_the_mean_is_enclosed_all_runs_end() -> None:
 def test_one_way_of_resolving_is_within_the_error_of_another() -> None:
     """Take the last option instead of the first in every open state: both are possible."""
     d = inversion.decomposition_of(
-        StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.of("1/20", "1/10", "128"))))
+        StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.of("1/20", "1/10", "128")))
+    )
     assert d.choices is not None
     met = inversion._given_up(d, d.choices, False)
     laws = []
     for chosen in ([0] * len(d.choices.options), [len(o) - 1 for o in d.choices.options]):
         tail = replace(d, tail=d.choices.block(chosen), choices=None)
         problem = Problem.of(tail, None)
-        laws.append(inversion._inversion(problem, problem.moments, Quantity(fmpq(0)), 0.0,
-                                         no_progress))
+        laws.append(
+            inversion._inversion(problem, problem.moments, Quantity(fmpq(0)), 0.0, no_progress)
+        )
     times = np.arange(0, 400)
     gap = float(np.abs(laws[0].cdf(times) - laws[1].cdf(times)).max())
     assert 1e-3 * met < gap <= met + 2 * laws[0].error

@@ -28,12 +28,18 @@ from markov_lrsao.cli import main
 from markov_lrsao.cli.app import app
 
 ROOT = Path(markov_lrsao.__file__).resolve().parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")),
-             ROOT / "examples" / "README.md"]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "examples" / "README.md",
+]
 LANGUAGES = {"sh", "python", "text", "toml", "json"}
 FENCE = re.compile(
     r"^(?:<!-- (?P<mark>slow|only parsed: [^>]+) -->\n)?"
-    r"```(?P<language>\S*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+    r"```(?P<language>\S*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 LONG_FRACTION = re.compile(r"\b\d{5,}/\d{2,}\b")
 GROUP: Any = typer.main.get_command(app)
 
@@ -60,8 +66,7 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-RUNNABLE = [path for path in DOCUMENTS
-            if any(b.language in ("sh", "python") for b in blocks(path))]
+RUNNABLE = [path for path in DOCUMENTS if any(b.language in ("sh", "python") for b in blocks(path))]
 
 
 def parse(arguments: list[str]) -> None:
@@ -127,7 +132,8 @@ def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", [p for p in RUNNABLE if any(b.mark == "slow" for b in blocks(p))], ids=name)
+    "path", [p for p in RUNNABLE if any(b.mark == "slow" for b in blocks(p))], ids=name
+)
 def test_slow_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run_document(path, tmp_path, slow=True)
@@ -136,8 +142,12 @@ def test_slow_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_the_runner_notices_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run_line("markov-lrsao exact --n 9 --ell 2   # E[T] = 51740216905/1185192162", False)
-    for wrong in ("markov-lrsao exact --n 9 --ell 2   # 51740216905/1185192163",
-                  "markov-lrsao exact --n 9 --ell 3", "rm -rf .", "make nonsense"):
+    for wrong in (
+        "markov-lrsao exact --n 9 --ell 2   # 51740216905/1185192163",
+        "markov-lrsao exact --n 9 --ell 3",
+        "rm -rf .",
+        "make nonsense",
+    ):
         with pytest.raises(AssertionError):
             run_line(wrong, False)
     with pytest.raises(TyperException):
@@ -162,15 +172,24 @@ def test_what_readme_says_about_its_example(
 
 
 def test_what_readme_says_about_make_run(capsys: pytest.CaptureFixture[str]) -> None:
-    recipe = re.search(r"^run:.*\n\t\S*markov-lrsao (.*)$",
-                       (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    recipe = re.search(
+        r"^run:.*\n\t\S*markov-lrsao (.*)$",
+        (ROOT / "Makefile").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert recipe is not None
     assert main(shlex.split(recipe[1])) == 0
-    [said] = re.findall(r"`make run` prints \(shortened\):\n\n```text\n(.*?)\n```",
-                        (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    [said] = re.findall(
+        r"`make run` prints \(shortened\):\n\n```text\n(.*?)\n```",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
     printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
-    lines = [" ".join(re.split(r" {3,}(?=[a-z])", line)[0].split())  # without the remarks
-             for line in said.splitlines() if line.strip()]
+    lines = [
+        " ".join(re.split(r" {3,}(?=[a-z])", line)[0].split())  # without the remarks
+        for line in said.splitlines()
+        if line.strip()
+    ]
     assert len(lines) >= 6
     assert set(lines) <= printed
 
@@ -208,8 +227,10 @@ ELSEWHERE = {
     "figures": "the slow tests of the figures draw them all",
     "report": "the help page's example, a slow test, is the same",
 }
-CHAIN = "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t0 : 2/3\n" \
-        "\t\t1 : 1/3\nstate 1 LABEL\n\taction 0\n\t\t1 : 1\n"
+CHAIN = (
+    "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t0 : 2/3\n"
+    "\t\t1 : 1/3\nstate 1 LABEL\n\taction 0\n\t\t1 : 1\n"
+)
 
 
 def spoken(path: Path) -> list[str]:
@@ -250,7 +271,7 @@ def test_readme_names_every_command() -> None:
 
 def place(line: str, folder: Path) -> list[str]:
     """Put the files of a command of README's table into a folder; return the command."""
-    (folder / "PLAN").write_text('n = [9]\nell = [2]\nruns = 20\nseed = 1\n', encoding="utf-8")
+    (folder / "PLAN").write_text("n = [9]\nell = [2]\nruns = 20\nseed = 1\n", encoding="utf-8")
     (folder / "PLAN").rename(folder / "PLAN.toml")
     if line.startswith("solve"):
         (folder / "FILE.drn").write_text(CHAIN, encoding="utf-8")
@@ -260,10 +281,16 @@ def place(line: str, folder: Path) -> list[str]:
     return [{"FILE": "FILE.drn", "PLAN": "PLAN.toml"}.get(w, w) for w in shlex.split(line)]
 
 
-@pytest.mark.parametrize("line", [
-    pytest.param(line, marks=pytest.mark.slow)
-    if line.startswith(SLOW) or "--outside-h" in line else line
-    for line in table() if line.split()[0] not in ELSEWHERE])
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, marks=pytest.mark.slow)
+        if line.startswith(SLOW) or "--outside-h" in line
+        else line
+        for line in table()
+        if line.split()[0] not in ELSEWHERE
+    ],
+)
 def test_commands_of_readme_run(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,17 +16,26 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 SCRIPTS = sorted(p for p in EXAMPLES.glob("*.py") if p.name != "make_notebook.py")
-LISTED = dict(re.findall(
-    r"^\| \[\S+\]\((\S+\.py)\) \| [^|]+ \| `([^`]+)` \|$",
-    (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+LISTED = dict(
+    re.findall(
+        r"^\| \[\S+\]\((\S+\.py)\) \| [^|]+ \| `([^`]+)` \|$",
+        (EXAMPLES / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
 
 
 def stored_output(script: Path) -> str:
     """Return what the notebook has stored for the cells of a script."""
     cells = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))["cells"]
     name = re.compile(re.escape(script.stem.replace("_", "-")) + "-[0-9]+")
-    return "".join(line for cell in cells if name.fullmatch(cell["id"])
-                   for output in cell.get("outputs", ()) for line in output["text"])
+    return "".join(
+        line
+        for cell in cells
+        if name.fullmatch(cell["id"])
+        for output in cell.get("outputs", ())
+        for line in output["text"]
+    )
 
 
 def test_numbers_have_no_gaps() -> None:
@@ -44,14 +53,22 @@ LONG = {"05", "06", "07", "08", "10", "11"}
 """These take some five seconds each."""
 
 
-@pytest.mark.parametrize("script", [
-    pytest.param(p, marks=pytest.mark.slow) if p.stem[:2] in LONG else p for p in SCRIPTS
-], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(p, marks=pytest.mark.slow) if p.stem[:2] in LONG else p for p in SCRIPTS],
+    ids=lambda p: p.stem,
+)
 def test_runs_from_anywhere(script: Path, tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     result = subprocess.run(
-        [sys.executable, "-W", "error", str(script)], capture_output=True, text=True, cwd=tmp_path,
-        timeout=300, check=False, env=environment)
+        [sys.executable, "-W", "error", str(script)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
+        check=False,
+        env=environment,
+    )
     assert (result.returncode, result.stderr) == (0, "")
     assert LISTED[script.name] in result.stdout.splitlines()
     assert result.stdout == stored_output(script), "run examples/make_notebook.py"
@@ -76,8 +93,9 @@ def test_a_wrong_claim_fails(tmp_path: Path) -> None:
     assert "51740216905/1185192162" in text
     bad = tmp_path / "bad.py"
     bad.write_text(text.replace("51740216905/1185192162", "51740216906/1185192162"))
-    result = subprocess.run([sys.executable, str(bad)], capture_output=True, text=True,
-                            timeout=120, check=False)
+    result = subprocess.run(
+        [sys.executable, str(bad)], capture_output=True, text=True, timeout=120, check=False
+    )
     assert result.returncode == 1
     assert "AssertionError" in result.stderr
 

@@ -67,12 +67,14 @@ def test_the_format_is_valid(committed: dict[str, Any]) -> None:
     assert counts == list(range(1, len(counts) + 1))
     titles = [cell["source"][0] for cell in committed["cells"] if cell["source"][0][:2] == "##"]
     assert [title.split(".")[0] for title in titles] == [
-        f"## {k}" for k in range(1, len(titles) + 1)]
+        f"## {k}" for k in range(1, len(titles) + 1)
+    ]
 
 
 def test_nothing_about_the_machine_is_stored(committed: dict[str, Any]) -> None:
-    printed = "".join(line for cell in committed["cells"] for o in cell.get("outputs", ())
-                      for line in o["text"])
+    printed = "".join(
+        line for cell in committed["cells"] for o in cell.get("outputs", ()) for line in o["text"]
+    )
     assert "51740216905/1185192162" in printed
     assert not re.search(r"/tmp|/home|/root|seconds|Traceback|0x[0-9a-f]{6}", printed)
 

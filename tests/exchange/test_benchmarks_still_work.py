@@ -30,7 +30,15 @@ def test_two_sections_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.slow
 def test_every_section_is_a_table(tmp_path: Path) -> None:
     assert set(sections.SECTIONS) == {
-        "exact", "enumeration", "floats", "others", "stiff", "peers", "large", "simulation"}
+        "exact",
+        "enumeration",
+        "floats",
+        "others",
+        "stiff",
+        "peers",
+        "large",
+        "simulation",
+    }
     for section in sections.peers(tmp_path, True):
         assert all(len(row) == len(section.header) for row in section.rows)
         assert "DIFFERENT" not in str(section.rows)

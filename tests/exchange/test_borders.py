@@ -31,8 +31,9 @@ SOURCE = Source("x", b"")
 
 
 def drn(body: str, states: int = 2, kind: str = "double", rewards: str = "") -> bytes:
-    return (f"@type: DTMC\n@value_type: {kind}\n{rewards}@nr_states\n{states}\n@model\n"
-            f"{body}").encode()
+    return (
+        f"@type: DTMC\n@value_type: {kind}\n{rewards}@nr_states\n{states}\n@model\n{body}"
+    ).encode()
 
 
 def both(data: bytes) -> tuple[ChainFile | None, ChainFile | str]:
@@ -44,12 +45,20 @@ def both(data: bytes) -> tuple[ChainFile | None, ChainFile | str]:
         return read_fast(source), str(error)
 
 
-@pytest.mark.parametrize(("first", "good"), [
-    ("0.500001", True), ("0.499999", True), ("0.5000010000001", False), ("0.4999989999999", False),
-    ("0.5", True)])
+@pytest.mark.parametrize(
+    ("first", "good"),
+    [
+        ("0.500001", True),
+        ("0.499999", True),
+        ("0.5000010000001", False),
+        ("0.4999989999999", False),
+        ("0.5", True),
+    ],
+)
 def test_a_row_of_decimals_may_be_off_by_a_millionth(first: str, good: bool) -> None:
-    body = f"state 0 init\n\taction 0\n\t\t0 : {first}\n\t\t1 : 0.5\n" \
-           "state 1\n\taction 0\n\t\t1 : 1\n"
+    body = (
+        f"state 0 init\n\taction 0\n\t\t0 : {first}\n\t\t1 : 0.5\nstate 1\n\taction 0\n\t\t1 : 1\n"
+    )
     quick, slow = both(drn(body))
     if not good:
         assert quick is None
@@ -63,9 +72,14 @@ def test_a_row_of_decimals_may_be_off_by_a_millionth(first: str, good: bool) -> 
     for read in (quick, slow):
         assert read.chain.row(0)[0] == (0, fmpq(*(p / (p + Fraction(1, 2))).as_integer_ratio()))
         assert read.exact == (first == "0.5")
-        assert read.notes == (() if read.exact else (
-            "1 rows of rounded decimals sum to 1 only within 1e-06 (first: line 6); "
-            "each was divided by its sum",))
+        assert read.notes == (
+            ()
+            if read.exact
+            else (
+                "1 rows of rounded decimals sum to 1 only within 1e-06 (first: line 6); "
+                "each was divided by its sum",
+            )
+        )
     quick, exact = both(drn(body, kind="rational"))
     assert isinstance(exact, str) == (first != "0.5")
     assert (quick is None) == isinstance(exact, str)
@@ -73,14 +87,21 @@ def test_a_row_of_decimals_may_be_off_by_a_millionth(first: str, good: bool) -> 
 
 def test_notes_count_rows_and_name_the_first_and_the_worst() -> None:
     off = "\taction 0\n\t\t0 : {}\n\t\t3 : 0.5\n"
-    body = ("state 0 init\n\taction 0\n\t\t0 : 0.5\n\t\t3 : 0.5\n"
-            "state 1\n" + off.format("0.4999999") + "state 2\n" + off.format("0.5000005")
-            + "state 3\n\taction 0\n\t\t3 : 1\n")
+    body = (
+        "state 0 init\n\taction 0\n\t\t0 : 0.5\n\t\t3 : 0.5\n"
+        "state 1\n"
+        + off.format("0.4999999")
+        + "state 2\n"
+        + off.format("0.5000005")
+        + "state 3\n\taction 0\n\t\t3 : 1\n"
+    )
     quick, slow = both(drn(body, 4))
     assert quick is not None
     assert not isinstance(slow, str)
-    note = ("2 rows of rounded decimals sum to 1 only within 5e-07 (first: line 10); "
-            "each was divided by its sum",)
+    note = (
+        "2 rows of rounded decimals sum to 1 only within 5e-07 (first: line 10); "
+        "each was divided by its sum",
+    )
     assert quick.notes == slow.notes == note
 
 
@@ -92,8 +113,9 @@ def test_equal_rows_are_counted_each_time() -> None:
 
 
 def test_zeros_are_left_out_and_counted(tmp_path: Path) -> None:
-    (tmp_path / "x.tra").write_text("2 5\n0 0 0\n0 1 1\n1 0 0.0\n1 1 1\n1 2 0\n".replace(
-        "1 2 0\n", "").replace("2 5", "2 4"))
+    (tmp_path / "x.tra").write_text(
+        "2 5\n0 0 0\n0 1 1\n1 0 0.0\n1 1 1\n1 2 0\n".replace("1 2 0\n", "").replace("2 5", "2 4")
+    )
     read = read_chain(tmp_path / "x.tra")
     assert read.chain.transitions == 2
     assert read.notes == ("2 transitions of probability 0 were left out",)
@@ -102,17 +124,31 @@ def test_zeros_are_left_out_and_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("offset", [-1, 1])
 def test_headers_that_lie_by_one(offset: int, tmp_path: Path) -> None:
-    for format, name in (("drn", "x.drn"), ("prism", "x.tra"), ("matrix-market", "x.mtx"),
-                         ("json", "x.json")):
-        write_chain(reflected_walk(3), tmp_path / name, format=format,
-                    rewards=None if format == "matrix-market" else {"r": [fmpq(1)] * 4})
+    for format, name in (
+        ("drn", "x.drn"),
+        ("prism", "x.tra"),
+        ("matrix-market", "x.mtx"),
+        ("json", "x.json"),
+    ):
+        write_chain(
+            reflected_walk(3),
+            tmp_path / name,
+            format=format,
+            rewards=None if format == "matrix-market" else {"r": [fmpq(1)] * 4},
+        )
     lies = {
-        "x.drn": [("@nr_states\n4", f"@nr_states\n{4 + offset}"),
-                  ("@nr_choices\n4", f"@nr_choices\n{4 + offset}")],
+        "x.drn": [
+            ("@nr_states\n4", f"@nr_states\n{4 + offset}"),
+            ("@nr_choices\n4", f"@nr_choices\n{4 + offset}"),
+        ],
         "x.tra": [("4 6\n", f"{4 + offset} 6\n"), ("4 6\n", f"4 {6 + offset}\n")],
         "x.srew": [("4 4\n", f"{4 + offset} 4\n"), ("4 4\n", f"4 {4 + offset}\n")],
-        "x.mtx": [("4 4 6", f"{4 + offset} 4 6"), ("4 4 6", f"4 {4 + offset} 6"),
-                  ("4 4 6", f"{4 + offset} {4 + offset} 6"), ("4 4 6", f"4 4 {6 + offset}")],
+        "x.mtx": [
+            ("4 4 6", f"{4 + offset} 4 6"),
+            ("4 4 6", f"4 {4 + offset} 6"),
+            ("4 4 6", f"{4 + offset} {4 + offset} 6"),
+            ("4 4 6", f"4 4 {6 + offset}"),
+        ],
         "x.json": [('"states": 4', f'"states": {4 + offset}')],
     }
     for name, changes in lies.items():
@@ -164,9 +200,14 @@ def test_pieces_of_a_file_in_messages_are_short() -> None:
     assert show("a\x1b\n") == r"'a\x1b\n'"
 
 
-@pytest.mark.parametrize(("given", "written"), [
-    ("walk", ["walk.lab", "walk.tra"]), ("walk.tra", ["walk.lab", "walk.tra"]),
-    ("walk.v2", ["walk.v2.lab", "walk.v2.tra"])])
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("walk", ["walk.lab", "walk.tra"]),
+        ("walk.tra", ["walk.lab", "walk.tra"]),
+        ("walk.v2", ["walk.v2.lab", "walk.v2.tra"]),
+    ],
+)
 def test_names_of_explicit_files(given: str, written: list[str], tmp_path: Path) -> None:
     files = write_chain(reflected_walk(2), tmp_path / given, format="prism")
     assert sorted(path.name for path in tmp_path.iterdir()) == written
@@ -189,10 +230,26 @@ def test_lengths_of_numbers() -> None:
             parse_number(SOURCE, 1, text, "it")
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("3", (3, 1)), ("-3", (-3, 1)), ("+3", (3, 1)), ("6/4", (6, 4)), ("-1/2", (-1, 2)),
-    ("0.25", (1, 4)), (".5", (1, 2)), ("5.", (5, 1)), ("-2.50e1", (-25, 1)), ("1e-3", (1, 1000)),
-    ("0", (0, 1)), ("0.0", (0, 1)), ("12.5e-1", (5, 4)), ("1e2", (100, 1)), ("2.50e+3", (2500, 1))])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", (3, 1)),
+        ("-3", (-3, 1)),
+        ("+3", (3, 1)),
+        ("6/4", (6, 4)),
+        ("-1/2", (-1, 2)),
+        ("0.25", (1, 4)),
+        (".5", (1, 2)),
+        ("5.", (5, 1)),
+        ("-2.50e1", (-25, 1)),
+        ("1e-3", (1, 1000)),
+        ("0", (0, 1)),
+        ("0.0", (0, 1)),
+        ("12.5e-1", (5, 4)),
+        ("1e2", (100, 1)),
+        ("2.50e+3", (2500, 1)),
+    ],
+)
 def test_numbers(text: str, value: tuple[int, int]) -> None:
     above, below = parse_number(SOURCE, 1, text, "it")
     assert below > 0
@@ -212,8 +269,10 @@ def test_probabilities_from_zero_to_one() -> None:
 @pytest.mark.parametrize("bits", [56, 57, 61, 62, 63, 70])
 def test_denominators_of_all_sizes(bits: int) -> None:
     """Machine integers up to their end, Python's beyond; the compiled reader declines in time."""
-    body = (f"state 0 init\n\taction 0\n\t\t0 : {2**bits - 1}/{2**bits}\n\t\t1 : 1/{2**bits}\n"
-            "state 1\n\taction 0\n\t\t1 : 1\n")
+    body = (
+        f"state 0 init\n\taction 0\n\t\t0 : {2**bits - 1}/{2**bits}\n\t\t1 : 1/{2**bits}\n"
+        "state 1\n\taction 0\n\t\t1 : 1\n"
+    )
     quick, slow = both(drn(body, kind="rational"))
     assert not isinstance(slow, str)
     assert slow.chain.row(0) == [(0, fmpq(2**bits - 1, 2**bits)), (1, fmpq(1, 2**bits))]
@@ -224,8 +283,10 @@ def test_denominators_of_all_sizes(bits: int) -> None:
 
 
 def test_rewards_of_a_state_and_its_action_add_up() -> None:
-    body = ("state 0 [1/2, 3] init\n\taction 0 [1/3, 4]\n\t\t1 : 1\n"
-            "state 1 [0, -2]\n\taction go [5, 2]\n\t\t1 : 1\n")
+    body = (
+        "state 0 [1/2, 3] init\n\taction 0 [1/3, 4]\n\t\t1 : 1\n"
+        "state 1 [0, -2]\n\taction go [5, 2]\n\t\t1 : 1\n"
+    )
     read = read_slow(Source("x", drn(body, rewards="@reward_models\na b\n")))
     assert dict(read.rewards) == {"a": (fmpq(5, 6), fmpq(5)), "b": (fmpq(7), fmpq(0))}
     assert read_fast(Source("x", drn(body, rewards="@reward_models\na b\n"))) is None
@@ -247,9 +308,13 @@ def test_placeholders_stand_for_numbers() -> None:
 def test_written_rewards_come_back_by_state(tmp_path: Path) -> None:
     rewards = {"r": [fmpq(k, 3) for k in range(4)]}
     for format, values in (("prism", "rational"), ("drn", "rational"), ("json", "rational")):
-        files = write_chain(reflected_walk(3), tmp_path / f"{format}.tra" if format == "prism"
-                            else tmp_path / f"x.{format}", format=format, values=values,
-                            rewards=rewards)
+        files = write_chain(
+            reflected_walk(3),
+            tmp_path / f"{format}.tra" if format == "prism" else tmp_path / f"x.{format}",
+            format=format,
+            values=values,
+            rewards=rewards,
+        )
         read = read_chain(files[0])
         assert list(read.rewards.values()) == [tuple(rewards["r"])]
         assert list(read.rewards) == (["reward"] if format == "prism" else ["r"])
@@ -258,7 +323,7 @@ def test_written_rewards_come_back_by_state(tmp_path: Path) -> None:
 
 def test_step_rewards_count_the_steps_before_the_target() -> None:
     chain = jump(9, 2)
-    (name, earned), = step_rewards(chain).items()
+    ((name, earned),) = step_rewards(chain).items()
     target = chain.labelled("target")
     assert name == "steps"
     assert [value == 0 for value in earned] == target.tolist()
@@ -274,24 +339,38 @@ def test_step_rewards_count_the_steps_before_the_target() -> None:
 
 
 def test_the_tolerance_for_rows_of_floats() -> None:
-    for off, good in ((FLOAT_ROW_TOLERANCE * 0.99, True), (FLOAT_ROW_TOLERANCE * 1.01, False),
-                      (-FLOAT_ROW_TOLERANCE * 0.99, True), (-FLOAT_ROW_TOLERANCE * 1.01, False)):
+    for off, good in (
+        (FLOAT_ROW_TOLERANCE * 0.99, True),
+        (FLOAT_ROW_TOLERANCE * 1.01, False),
+        (-FLOAT_ROW_TOLERANCE * 0.99, True),
+        (-FLOAT_ROW_TOLERANCE * 1.01, False),
+    ):
         for tiny in (0.0, 1e-30):  # with it the quick way declines
             matrix = np.array([[0.5 + off, 0.5 - tiny, tiny], [0, 1.0, 0], [0, 0, 1.0]])
             if good:
                 chain = chain_from_matrix(matrix)
                 assert sum((p for _, p in chain.row(0)), fmpq(0)) == 1
-                np.testing.assert_allclose(chain.to_scipy().toarray(), matrix / matrix.sum(
-                    axis=1, keepdims=True), rtol=1e-15)
+                np.testing.assert_allclose(
+                    chain.to_scipy().toarray(),
+                    matrix / matrix.sum(axis=1, keepdims=True),
+                    rtol=1e-15,
+                )
             else:
                 with pytest.raises(ParameterError, match="row 0 sums to"):
                     chain_from_matrix(matrix)
     wide = np.array([[0.5, 0.4], [0.0, 1.0]])
     assert chain_from_matrix(wide, tolerance=0.2).row(0) == [
-        (0, fmpq(*Fraction(0.5).as_integer_ratio()) / (fmpq(1, 2) + fmpq(
-            *Fraction(0.4).as_integer_ratio()))),
-        (1, fmpq(*Fraction(0.4).as_integer_ratio()) / (fmpq(1, 2) + fmpq(
-            *Fraction(0.4).as_integer_ratio())))]
+        (
+            0,
+            fmpq(*Fraction(0.5).as_integer_ratio())
+            / (fmpq(1, 2) + fmpq(*Fraction(0.4).as_integer_ratio())),
+        ),
+        (
+            1,
+            fmpq(*Fraction(0.4).as_integer_ratio())
+            / (fmpq(1, 2) + fmpq(*Fraction(0.4).as_integer_ratio())),
+        ),
+    ]
 
 
 def test_exact_rows_have_no_tolerance() -> None:
@@ -346,7 +425,8 @@ def test_large_and_small_floats_take_the_same_values() -> None:
         for i in range(6):
             total = sum((Fraction(v) for v in matrix[i]), Fraction(0))
             assert [Fraction(int(p.p), int(p.q)) for _, p in chain.row(i)] == [
-                Fraction(v) / total for v in matrix[i]]
+                Fraction(v) / total for v in matrix[i]
+            ]
 
 
 def test_walks_with_known_answers() -> None:

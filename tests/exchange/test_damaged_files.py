@@ -16,8 +16,13 @@ SCRIPT = Path(damaged_files.__file__)
 
 def run(first: int, count: int, record: Callable[[str, object], None]) -> None:
     """Run cases in a child, whose memory is its own."""
-    done = subprocess.run([sys.executable, str(SCRIPT), str(first), str(count)],
-                          capture_output=True, text=True, check=False, cwd=SCRIPT.parent.parent)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), str(first), str(count)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=SCRIPT.parent.parent,
+    )
     assert done.stderr == ""
     result = json.loads(done.stdout)
     for name, value in result["table"].items():
@@ -53,7 +58,8 @@ def test_the_readers_of_the_campaign_see_what_is_wrong(format: str, tmp_path: Pa
     for name, text in texts.items():
         data = text.encode()
         (tmp_path / name).write_bytes(
-            damaged_files.gzip.compress(data) if name.endswith(".gz") else data)
+            damaged_files.gzip.compress(data) if name.endswith(".gz") else data
+        )
     read = read_chain(tmp_path / sorted(texts, key=lambda n: "tra" not in n[:5])[0])
     view = damaged_files.VIEWS[format](dict(texts))
     goal = read.chain.labelled("goal")

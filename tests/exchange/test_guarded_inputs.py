@@ -23,10 +23,15 @@ from proofs_check.counterexample import Counterexample
 from simulate.plan import Plan
 
 READERS = {
-    "drn": (read_chain, "x.drn"), "tra": (read_chain, "x.tra"), "json": (read_chain, "x.json"),
-    "graphml": (read_chain, "x.graphml"), "mtx": (read_chain, "x.mtx"),
-    "gz": (read_chain, "x.drn.gz"), "landscape": (Landscape.load, "x.json"),
-    "plan": (Plan.load, "x.toml"), "json plan": (Plan.load, "x.json"),
+    "drn": (read_chain, "x.drn"),
+    "tra": (read_chain, "x.tra"),
+    "json": (read_chain, "x.json"),
+    "graphml": (read_chain, "x.graphml"),
+    "mtx": (read_chain, "x.mtx"),
+    "gz": (read_chain, "x.drn.gz"),
+    "landscape": (Landscape.load, "x.json"),
+    "plan": (Plan.load, "x.toml"),
+    "json plan": (Plan.load, "x.json"),
     "counterexample": (Counterexample.load, "x.json"),
 }
 
@@ -99,19 +104,26 @@ def test_a_bomb_takes_no_memory(tmp_path: Path) -> None:
     """Four gigabytes of nothing, in four megabytes: refused within 600 MiB of address space."""
     block = gzip.compress(bytes(2**26))
     (tmp_path / "x.drn.gz").write_bytes(block * 64)
-    code = ("import resource, sys\n"
-            "from markov_lrsao.inputs import read_input\n"
-            "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
-            "resource.setrlimit(resource.RLIMIT_AS, (size + 600 * 2**20,) * 2)\n"
-            "read_input(sys.argv[1])")
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.drn.gz")],
-                          capture_output=True, text=True, check=False)
+    code = (
+        "import resource, sys\n"
+        "from markov_lrsao.inputs import read_input\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size + 600 * 2**20,) * 2)\n"
+        "read_input(sys.argv[1])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "x.drn.gz")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "larger than the limit of 268,435,456 bytes" in done.stderr
     assert "MemoryError" not in done.stderr
 
 
-@pytest.mark.parametrize(("text", "size"), [
-    ("1", 1), ("10k", 10240), ("3M", 3 * 2**20), (" 2G ", 2**31), ("1t", 2**40)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("1", 1), ("10k", 10240), ("3M", 3 * 2**20), (" 2G ", 2**31), ("1t", 2**40)]
+)
 def test_sizes(text: str, size: int) -> None:
     assert parse_size(text, "x") == size
 
@@ -140,8 +152,10 @@ def lines_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 def test_the_option_for_the_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_chain(reflected_walk(3), tmp_path / "w.drn", format="drn")
     size = (tmp_path / "w.drn").stat().st_size
-    for command in (["solve", tmp_path / "w.drn", "--target", "top"],
-                    ["export", "--chain", tmp_path / "w.drn", tmp_path / "v.drn"]):
+    for command in (
+        ["solve", tmp_path / "w.drn", "--target", "top"],
+        ["export", "--chain", tmp_path / "w.drn", tmp_path / "v.drn"],
+    ):
         assert main([*map(str, command), "--max-size", str(size)]) == 0
         capsys.readouterr()
         assert "limit" in lines_of(capsys, *command, "--max-size", str(size - 1))
@@ -149,12 +163,24 @@ def test_the_option_for_the_size(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 HEAD = '{"format": "markov chain", "version": 1, "states": 2, '
-NAMED = HEAD + '"start": [0], "labels": {"go\\u001b[31mal": [1]}, "names": [%s, "b"], ' \
+NAMED = (
+    HEAD + '"start": [0], "labels": {"go\\u001b[31mal": [1]}, "names": [%s, "b"], '
     '"rows": [[[1, "1"]], [[1, "1"]]]}'
+)
 
 
-@pytest.mark.parametrize("name", ['"\\ud800"', '"a\\u001b[2J\\u0007"', '"a\\nb"', '"\\u202eabc"',
-                                  '"\\u009b31m"', '"\\u0000"', '"tab\\there"'])
+@pytest.mark.parametrize(
+    "name",
+    [
+        '"\\ud800"',
+        '"a\\u001b[2J\\u0007"',
+        '"a\\nb"',
+        '"\\u202eabc"',
+        '"\\u009b31m"',
+        '"\\u0000"',
+        '"tab\\there"',
+    ],
+)
 def test_names_and_labels_reach_the_terminal_escaped(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,8 +195,9 @@ def test_names_and_labels_reach_the_terminal_escaped(
     err = lines_of(capsys, "solve", tmp_path / "x.json", "--target", "\x1b[0mno")
     assert "go\\x1b[31mal" in err
     for format in ("graphml", "drn", "prism"):
-        lines_of(capsys, "export", "--chain", tmp_path / "x.json", "--format", format,
-                 tmp_path / "out")
+        lines_of(
+            capsys, "export", "--chain", tmp_path / "x.json", "--format", format, tmp_path / "out"
+        )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.json"]
 
 
@@ -178,17 +205,34 @@ def test_names_of_landscapes_and_counterexamples_are_escaped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.json"
-    path.write_text(json.dumps({"objectives": {"A\x1b[31m": [0, 1, 2, 3], "B\ud800": [3, 1, 1, 0]},
-                                "target": "A\x1b[31m", "name": "n\x1b[2J"}))
-    for command in (["states"], ["exact"], ["export", str(tmp_path / "out.json"), "--format",
-                                            "json"]):
+    path.write_text(
+        json.dumps(
+            {
+                "objectives": {"A\x1b[31m": [0, 1, 2, 3], "B\ud800": [3, 1, 1, 0]},
+                "target": "A\x1b[31m",
+                "name": "n\x1b[2J",
+            }
+        )
+    )
+    for command in (
+        ["states"],
+        ["exact"],
+        ["export", str(tmp_path / "out.json"), "--format", "json"],
+    ):
         code = main([*command, "--landscape", str(path), "--outside-h"])
         out, err = capsys.readouterr()
         assert code in (0, 2)
         assert all(line.isprintable() for line in (out + err).split("\n"))
-    point = {"statement": "Lemma\x1b[31m 5", "expected": "a\x07", "observed": "b\ud800",
-             "values": {"n": "3\x1b"}, "objectives": {}, "target": "", "milestones": [],
-             "steps": []}
+    point = {
+        "statement": "Lemma\x1b[31m 5",
+        "expected": "a\x07",
+        "observed": "b\ud800",
+        "values": {"n": "3\x1b"},
+        "objectives": {},
+        "target": "",
+        "milestones": [],
+        "steps": [],
+    }
     path.write_text(json.dumps(point))
     assert main(["replay", str(path)]) in (0, 2)
     out, err = capsys.readouterr()
@@ -207,14 +251,23 @@ def test_a_name_of_a_file_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "\\udcff" in lines_of(capsys, "solve", strange, "--target", "x")
 
 
-@pytest.mark.parametrize("rows", ['[[[1, "1/2"]], [[1, "1"]]]', '[[[1, "1"]], [[9, "1"]]]',
-                                  '[[[1, "1"]],\n 5]', '[[[1, "1"]],\n [[1, "x"]]]'])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '[[[1, "1/2"]], [[1, "1"]]]',
+        '[[[1, "1"]], [[9, "1"]]]',
+        '[[[1, "1"]],\n 5]',
+        '[[[1, "1"]],\n [[1, "x"]]]',
+    ],
+)
 @pytest.mark.parametrize("key", ['"r\\u006fws"', '"rows"'])
 def test_bad_rows_under_a_key_written_with_escapes(rows: str, key: str, tmp_path: Path) -> None:
     """The line of the row is found although the key, or another text, looks different."""
     path = tmp_path / "a: b, line 0: c.json"
-    path.write_text('{"names": ["\\"rows\\"", "[{,"],\n"labels": {"\\"rows\\": [": []},\n'
-                    f'"version": 1, "states": 2,\n{key}: {rows}, "format": "markov chain"}}')
+    path.write_text(
+        '{"names": ["\\"rows\\"", "[{,"],\n"labels": {"\\"rows\\": [": []},\n'
+        f'"version": 1, "states": 2,\n{key}: {rows}, "format": "markov chain"}}'
+    )
     with pytest.raises(FileFormatError, match=r"c\.json, line [45]: ") as caught:
         read_chain(path)
     line = 5 if "\n" in rows else 4
@@ -230,8 +283,12 @@ def test_at_most_twenty_labels_are_listed(
         err = lines_of(capsys, "solve", tmp_path / "x.drn", *arguments)
         assert "label019 and 481 more" in err
         assert "label020" not in err
-    write_chain(reflected_walk(2), tmp_path / "x.json", format="json",
-                rewards={f"r{k:03}": [0, 1, 2] for k in range(30)})  # type: ignore[list-item]
+    write_chain(
+        reflected_walk(2),
+        tmp_path / "x.json",
+        format="json",
+        rewards={f"r{k:03}": [0, 1, 2] for k in range(30)},
+    )  # type: ignore[list-item]
     err = lines_of(capsys, "solve", tmp_path / "x.json", "--target", "top", "--reward", "no")
     assert "'r019' and 10 more" in err
 
@@ -245,10 +302,18 @@ def test_listing() -> None:
     assert printable("größe 数 a\tb\n", keep="\n") == "größe 数 a\\tb\n"
 
 
-@pytest.mark.parametrize("arguments", [
-    ["--from", "99999999999999999999"], ["--from", "-1"], ["--from", "4"],
-    ["--from", "-99999999999999999999999"], ["--from", "9" * 5000],
-    ["--target-state", "99999999999999999999"], ["--from", "1", "--from", "9" * 30]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--from", "99999999999999999999"],
+        ["--from", "-1"],
+        ["--from", "4"],
+        ["--from", "-99999999999999999999999"],
+        ["--from", "9" * 5000],
+        ["--target-state", "99999999999999999999"],
+        ["--from", "1", "--from", "9" * 30],
+    ],
+)
 def test_states_that_do_not_exist(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -257,8 +322,9 @@ def test_states_that_do_not_exist(
     lines_of(capsys, "solve", tmp_path / "w.drn", *target, *arguments)
 
 
-@pytest.mark.parametrize("reward", ["1e350", "1e-350", "9" * 400, f"1/{'9' * 400}", "1e308",
-                                    "9" * 5000])
+@pytest.mark.parametrize(
+    "reward", ["1e350", "1e-350", "9" * 400, f"1/{'9' * 400}", "1e308", "9" * 5000]
+)
 def test_rewards_outside_the_floats(
     reward: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -272,8 +338,15 @@ def test_rewards_outside_the_floats(
         out = capsys.readouterr().out
         assert "inf" not in out.lower()
     if not reward.startswith("1e308"):
-        lines_of(capsys, "export", "--chain", tmp_path / "x.tra", "--format", "storm-explicit",
-                 tmp_path / "out")
+        lines_of(
+            capsys,
+            "export",
+            "--chain",
+            tmp_path / "x.tra",
+            "--format",
+            "storm-explicit",
+            tmp_path / "out",
+        )
     assert not list(tmp_path.glob("out*"))
 
 

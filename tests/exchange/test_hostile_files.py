@@ -131,28 +131,65 @@ OTHER = {
     "json kind": ("x.json", "[]", 1, "expected an object"),
     "json deep": ("x.json", "[" * 100_000, 1, "not JSON"),
     "json digits": ("x.json", "1" * 5000, 1, "not JSON"),
-    "json rows": ("x.json", '{"format": "markov chain", "version": 1, "states": 2, "rows": [\n'
-                            '[[0, "1/2"]],\n[[1, "1"]]]}', 2, "sub-stochastic"),
-    "json target": ("x.json", '{"format": "markov chain", "version": 1, "states": 2, "rows": [\n'
-                              '[[0, "1"]],\n[[7, "1"]]]}', 3, "does not exist"),
-    "json float": ("x.json", '{"format": "markov chain", "version": 1, "states": 1, "rows": [\n'
-                             "[[0, 1.0]]]}", 2, "must be a list"),
+    "json rows": (
+        "x.json",
+        '{"format": "markov chain", "version": 1, "states": 2, "rows": [\n'
+        '[[0, "1/2"]],\n[[1, "1"]]]}',
+        2,
+        "sub-stochastic",
+    ),
+    "json target": (
+        "x.json",
+        '{"format": "markov chain", "version": 1, "states": 2, "rows": [\n'
+        '[[0, "1"]],\n[[7, "1"]]]}',
+        3,
+        "does not exist",
+    ),
+    "json float": (
+        "x.json",
+        '{"format": "markov chain", "version": 1, "states": 1, "rows": [\n[[0, 1.0]]]}',
+        2,
+        "must be a list",
+    ),
     "mtx head": ("x.mtx", "1 1 1\n1 1 1\n", 1, "MatrixMarket"),
     "mtx square": ("x.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n", 2, "square"),
-    "mtx huge": ("x.mtx", "%%MatrixMarket matrix coordinate real general\n"
-                          "900000000000 900000000000 1\n1 1 1\n", 3, "empty"),
-    "mtx short": ("x.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1\n", 3,
-                  "truncated"),
-    "mtx index": ("x.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n0 1 1\n", 3,
-                  "not in 1..1"),
+    "mtx huge": (
+        "x.mtx",
+        "%%MatrixMarket matrix coordinate real general\n900000000000 900000000000 1\n1 1 1\n",
+        3,
+        "empty",
+    ),
+    "mtx short": (
+        "x.mtx",
+        "%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1\n",
+        3,
+        "truncated",
+    ),
+    "mtx index": (
+        "x.mtx",
+        "%%MatrixMarket matrix coordinate real general\n1 1 1\n0 1 1\n",
+        3,
+        "not in 1..1",
+    ),
     "graphml syntax": ("x.graphml", "<graphml>\n<graph>", 2, "not XML"),
-    "graphml entities": ("x.graphml", '<?xml version="1.0"?>\n<!DOCTYPE x [<!ENTITY a "b">]>\n'
-                                      "<graphml/>", 2, "document type"),
-    "graphml twice": ("x.graphml", '<graphml><graph>\n<node id="4"/><node id="4"/>'
-                                   "</graph></graphml>", 2, "given twice"),
-    "graphml value": ("x.graphml", '<graphml><graph>\n<node id="0"/>\n'
-                                   '<edge source="0" target="0"/></graph></graphml>', 3,
-                      "no probability"),
+    "graphml entities": (
+        "x.graphml",
+        '<?xml version="1.0"?>\n<!DOCTYPE x [<!ENTITY a "b">]>\n<graphml/>',
+        2,
+        "document type",
+    ),
+    "graphml twice": (
+        "x.graphml",
+        '<graphml><graph>\n<node id="4"/><node id="4"/></graph></graphml>',
+        2,
+        "given twice",
+    ),
+    "graphml value": (
+        "x.graphml",
+        '<graphml><graph>\n<node id="0"/>\n<edge source="0" target="0"/></graph></graphml>',
+        3,
+        "no probability",
+    ),
     "graphml empty": ("x.graphml", "<graphml/>", 1, "no node"),
 }
 
@@ -196,9 +233,7 @@ def test_counts_in_the_header_allocate_nothing(count: int, tmp_path: Path) -> No
         tracemalloc.stop()
 
 
-def test_the_command_prints_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.drn"
     path.write_text(HEAD + BODY.replace("1 : 1/2", "1 : 1/3"), encoding="utf-8")
     assert main(["solve", str(path), "--target", "x"]) == 2
@@ -243,8 +278,11 @@ def test_a_sum_that_wraps_round_in_machine_integers_is_not_one() -> None:
     """129 times 1 over 2^57 is 1 modulo 2^64."""
     count, unit = 129, 2**57
     moves = [f"\t\t{j} : {f'{unit}/{unit}' if j == 0 else 1}" for j in range(count)]
-    states = [f"state {i}{' init' if i == 0 else ''}\n\taction 0\n" +
-              ("\n".join(moves) if i == 0 else f"\t\t{i} : 1") for i in range(count)]
+    states = [
+        f"state {i}{' init' if i == 0 else ''}\n\taction 0\n"
+        + ("\n".join(moves) if i == 0 else f"\t\t{i} : 1")
+        for i in range(count)
+    ]
     data = (HEAD.replace("\n2\n", f"\n{count}\n") + "\n".join(states) + "\n").encode()
     assert read_fast(Source("x.drn", data)) is None
     with pytest.raises(FileFormatError, match="sums to 129, not to 1"):

@@ -39,9 +39,12 @@ def refused(path: Path, message: str) -> None:
 
 def test_comments_and_reward_names(tmp_path: Path) -> None:
     path = put(
-        tmp_path, tra="# a chain\n" + TRA, lab="# Labels\n# of a chain\n" + LAB,
+        tmp_path,
+        tra="# a chain\n" + TRA,
+        lab="# Labels\n# of a chain\n" + LAB,
         srew='# Reward structure "fuel"\n# State rewards\n4 1\n0 2\n',
-        trew='# Reward structure: "fuel"\n# Transition rewards\n4 2\n0 1 3\n1 0 1/2\n')
+        trew='# Reward structure: "fuel"\n# Transition rewards\n4 2\n0 1 3\n1 0 1/2\n',
+    )
     read = read_chain(path)
     assert read.chain.start.tolist() == [0]
     assert read.chain.labels["goal"].tolist() == [3]
@@ -56,8 +59,12 @@ def test_transition_rewards_alone(head: str, tmp_path: Path) -> None:
     assert list(read.rewards) == ["reward"]
     moving = read.transition_rewards["reward"]
     # v0 = 1/2 (3 + v1), v1 = 1/4 v0 + 3/4 4
-    (r,) = reach(read.chain, read.chain.labelled("goal"), rewards=read.rewards["reward"],
-                 transition_rewards=moving).starts
+    (r,) = reach(
+        read.chain,
+        read.chain.labelled("goal"),
+        rewards=read.rewards["reward"],
+        transition_rewards=moving,
+    ).starts
     assert r.mean.value == fmpq(24, 7)
 
 
@@ -80,36 +87,51 @@ def test_several_rewards_in_numbered_files(tmp_path: Path) -> None:
 
 
 def test_storms_transition_rewards(tmp_path: Path) -> None:
-    path = put(tmp_path, tra="dtmc\n" + SURE.split("\n", 1)[1],
-               lab="#DECLARATION\ninit goal\n#END\n0 init\n3 goal\n",
-               state_rew="0 1\n", trans_rew="0 1 3\n1 3 4\n")
+    path = put(
+        tmp_path,
+        tra="dtmc\n" + SURE.split("\n", 1)[1],
+        lab="#DECLARATION\ninit goal\n#END\n0 init\n3 goal\n",
+        state_rew="0 1\n",
+        trans_rew="0 1 3\n1 3 4\n",
+    )
     read = read_chain(path)
     assert read.transition_rewards["reward"] == {(0, 1): fmpq(3), (1, 3): fmpq(4)}
     assert read_chain(tmp_path / "m.trans.rew").chain.size == 4
 
 
-@pytest.mark.parametrize(("text", "line", "message"), [
-    ("4 2\n0 1 3\n", 2, "1 rewards, but the first line says 2"),
-    ("4 1\n0 1 3\n1 3 1\n", 3, "2 rewards, but the first line says 1"),
-    ("5 1\n0 1 3\n", 1, "with 4 states"),
-    ("4 1 1\n0 1 3\n", 1, "expected 'STATES REWARDS'"),
-    ("4 1\n0 1\n", 2, "FROM TO REWARD"),
-    ("4 1\n0 3 1\n", 2, "no transition from 0 to 3"),
-    ("4 1\n9 3 1\n", 2, "does not exist"),
-    ("4 2\n0 1 1\n0 1 2\n", 3, "second reward"),
-    ("4 1\n0 1 x\n", 2, "must be a number"),
-    ("# State rewards\n4 1\n0 1 1\n", 1, "state rewards in a file of transition rewards"),
-    ('# Reward structure "a"\n# Reward structure "b"\n4 1\n0 1 1\n', 2, "second reward structure"),
-    ("", 1, "empty"),
-])
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("4 2\n0 1 3\n", 2, "1 rewards, but the first line says 2"),
+        ("4 1\n0 1 3\n1 3 1\n", 3, "2 rewards, but the first line says 1"),
+        ("5 1\n0 1 3\n", 1, "with 4 states"),
+        ("4 1 1\n0 1 3\n", 1, "expected 'STATES REWARDS'"),
+        ("4 1\n0 1\n", 2, "FROM TO REWARD"),
+        ("4 1\n0 3 1\n", 2, "no transition from 0 to 3"),
+        ("4 1\n9 3 1\n", 2, "does not exist"),
+        ("4 2\n0 1 1\n0 1 2\n", 3, "second reward"),
+        ("4 1\n0 1 x\n", 2, "must be a number"),
+        ("# State rewards\n4 1\n0 1 1\n", 1, "state rewards in a file of transition rewards"),
+        (
+            '# Reward structure "a"\n# Reward structure "b"\n4 1\n0 1 1\n',
+            2,
+            "second reward structure",
+        ),
+        ("", 1, "empty"),
+    ],
+)
 def test_bad_transition_rewards(text: str, line: int, message: str, tmp_path: Path) -> None:
     path = put(tmp_path, tra=TRA, lab=LAB, trew=text)
     refused(path, f"m.trew, line {line}: .*{message}")
 
 
 def test_names_that_disagree(tmp_path: Path) -> None:
-    path = put(tmp_path, tra=TRA, srew='# Reward structure "a"\n4 1\n0 2\n',
-               trew='# Reward structure "b"\n4 1\n0 1 5\n')
+    path = put(
+        tmp_path,
+        tra=TRA,
+        srew='# Reward structure "a"\n4 1\n0 2\n',
+        trew='# Reward structure "b"\n4 1\n0 1 5\n',
+    )
     refused(path, "name different rewards: 'a', 'b'")
 
 
@@ -119,8 +141,13 @@ def test_rewards_of_the_other_form_are_noted(tmp_path: Path) -> None:
     assert not read.rewards
 
 
-def brute(rows: list[dict[int, Fraction]], moving: dict[tuple[int, int], Fraction],
-          states: list[Fraction], goal: int, steps: int) -> tuple[float, float, float]:
+def brute(
+    rows: list[dict[int, Fraction]],
+    moving: dict[tuple[int, int], Fraction],
+    states: list[Fraction],
+    goal: int,
+    steps: int,
+) -> tuple[float, float, float]:
     """Probability, conditional mean and variance of the reward, by following all paths."""
     dist = {(0, Fraction(0)): Fraction(1)}
     ended: dict[Fraction, Fraction] = {}
@@ -136,25 +163,36 @@ def brute(rows: list[dict[int, Fraction]], moving: dict[tuple[int, int], Fractio
         dist = following
     chance = sum(ended.values())
     mean = sum(v * p for v, p in ended.items()) / chance
-    return (float(chance), float(mean),
-            float(sum((v - mean) ** 2 * p for v, p in ended.items()) / chance))
+    return (
+        float(chance),
+        float(mean),
+        float(sum((v - mean) ** 2 * p for v, p in ended.items()) / chance),
+    )
 
 
 @pytest.mark.parametrize("field", ["exact", "float"])
 @pytest.mark.parametrize("leaks", [True, False])
 def test_mean_and_variance_with_transition_rewards(field: str, leaks: bool) -> None:
     half, quarter = Fraction(1, 2), Fraction(1, 4)
-    rows = [{1: half, 2: half}, {0: quarter, 3: 1 - quarter},
-            {2: half, 4: half} if leaks else {3: quarter, 0: 1 - quarter}, {3: Fraction(1)},
-            {4: Fraction(1)}]
+    rows = [
+        {1: half, 2: half},
+        {0: quarter, 3: 1 - quarter},
+        {2: half, 4: half} if leaks else {3: quarter, 0: 1 - quarter},
+        {3: Fraction(1)},
+        {4: Fraction(1)},
+    ]
     moving = {(0, 1): Fraction(3), (1, 0): half, (1, 3): Fraction(1), (2, 0): Fraction(2)}
     states = [Fraction(1), Fraction(0), Fraction(1), Fraction(50), Fraction(60)]
     chance, mean, variance = brute(rows, moving, states, 3, 40 if leaks else 110)
     exact = {pair: fmpq(v.numerator, v.denominator) for pair, v in moving.items()}
     chain = chain_from_rows(rows)  # type: ignore[arg-type]
-    (r,) = reach(chain, np.arange(5) == 3, field=field,  # type: ignore[arg-type]
-                 rewards=[fmpq(v.numerator, v.denominator) for v in states],
-                 transition_rewards=exact).starts
+    (r,) = reach(
+        chain,
+        np.arange(5) == 3,
+        field=field,  # type: ignore[arg-type]
+        rewards=[fmpq(v.numerator, v.denominator) for v in states],
+        transition_rewards=exact,
+    ).starts
     assert r.conditional_mean is not None
     assert r.variance is not None
     assert float(r.probability) == pytest.approx(chance, rel=1e-9)
@@ -164,17 +202,28 @@ def test_mean_and_variance_with_transition_rewards(field: str, leaks: bool) -> N
 
 def test_storm_agrees_on_transition_rewards(tmp_path: Path) -> None:
     stormpy: Any = storm()
-    path = put(tmp_path, tra="dtmc\n" + SURE.split("\n", 1)[1],
-               lab="#DECLARATION\ninit goal\n#END\n0 init\n3 goal\n",
-               state_rew="0 1\n", trans_rew="0 1 3\n0 2 1\n1 3 4\n1 0 2\n")
+    path = put(
+        tmp_path,
+        tra="dtmc\n" + SURE.split("\n", 1)[1],
+        lab="#DECLARATION\ninit goal\n#END\n0 init\n3 goal\n",
+        state_rew="0 1\n",
+        trans_rew="0 1 3\n0 2 1\n1 3 4\n1 0 2\n",
+    )
     model = stormpy.build_model_from_explicit(
-        str(path), str(tmp_path / "m.lab"), state_rewards=str(tmp_path / "m.state.rew"),
-        transition_rewards=str(tmp_path / "m.trans.rew"))
+        str(path),
+        str(tmp_path / "m.lab"),
+        state_rewards=str(tmp_path / "m.state.rew"),
+        transition_rewards=str(tmp_path / "m.trans.rew"),
+    )
     formula = stormpy.parse_properties('R=? [F "goal"]')[0]
     truth = stormpy.model_checking(model, formula).get_value(0)
     read = read_chain(path)
-    (r,) = reach(read.chain, read.chain.labelled("goal"), rewards=read.rewards["reward"],
-                 transition_rewards=read.transition_rewards["reward"]).starts
+    (r,) = reach(
+        read.chain,
+        read.chain.labelled("goal"),
+        rewards=read.rewards["reward"],
+        transition_rewards=read.transition_rewards["reward"],
+    ).starts
     assert float(r.mean) == pytest.approx(truth, rel=1e-6)
 
 
@@ -202,8 +251,11 @@ def test_compressed_files(format: str, tmp_path: Path) -> None:
     assert after.chain.exact_rows() == before.chain.exact_rows()
     assert after.chain.labels["top"].tolist() == [4]
     whole = Path(f"{files[0]}.gz").read_bytes()
-    for data, message in ((whole[:-9], "not a whole gzip file"), (b"plain", "not a whole gzip"),
-                          (whole[:-6] + b"\x00" + whole[-5:], "not a whole gzip file")):
+    for data, message in (
+        (whole[:-9], "not a whole gzip file"),
+        (b"plain", "not a whole gzip"),
+        (whole[:-6] + b"\x00" + whole[-5:], "not a whole gzip file"),
+    ):
         Path(f"{files[0]}.gz").write_bytes(data)
         refused(Path(f"{files[0]}.gz"), message)
 
@@ -270,22 +322,36 @@ def test_undirected_and_multiple_graphs(tmp_path: Path) -> None:
     refused(path, "comes twice")
 
 
-KEYS = ('<graphml><key id="p" for="edge" attr.name="probability" attr.type="string">{}</key>'
-        '<key id="l" for="node" attr.name="labels" attr.type="string"/>{}'
-        '<graph edgedefault="directed"><node id="a">{}</node>'
-        '<edge source="a" target="a">{}</edge></graph></graphml>')
+KEYS = (
+    '<graphml><key id="p" for="edge" attr.name="probability" attr.type="string">{}</key>'
+    '<key id="l" for="node" attr.name="labels" attr.type="string"/>{}'
+    '<graph edgedefault="directed"><node id="a">{}</node>'
+    '<edge source="a" target="a">{}</edge></graph></graphml>'
+)
 
 
-@pytest.mark.parametrize(("parts", "message"), [
-    (("", "", "", '<data key="q">1</data>'), "'q' of this data is not declared"),
-    (("", '<key id="p" for="node" attr.name="x"/>', "", '<data key="p">1</data>'), "given twice"),
-    (("", '<key id="z" for="node" attr.name="labels"/>', "", '<data key="p">1</data>'), "twice"),
-    (("", "", "", '<data key="p">1</data><data key="p">1</data>'), "given twice"),
-    (("", "", '<data key="p">1</data>', '<data key="p">1</data>'), "for 'edge', not for node"),
-    (("", "", '<data key="l">x|x</data>', '<data key="p">1</data>'), "label 'x' is given twice"),
-    (("", "", '<data key="l">x</data><port/>', '<data key="p">1</data>'), "'port' is not part"),
-    (("", "", "stray", '<data key="p">1</data>'), "stray text"),
-])
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (("", "", "", '<data key="q">1</data>'), "'q' of this data is not declared"),
+        (
+            ("", '<key id="p" for="node" attr.name="x"/>', "", '<data key="p">1</data>'),
+            "given twice",
+        ),
+        (
+            ("", '<key id="z" for="node" attr.name="labels"/>', "", '<data key="p">1</data>'),
+            "twice",
+        ),
+        (("", "", "", '<data key="p">1</data><data key="p">1</data>'), "given twice"),
+        (("", "", '<data key="p">1</data>', '<data key="p">1</data>'), "for 'edge', not for node"),
+        (
+            ("", "", '<data key="l">x|x</data>', '<data key="p">1</data>'),
+            "label 'x' is given twice",
+        ),
+        (("", "", '<data key="l">x</data><port/>', '<data key="p">1</data>'), "'port' is not part"),
+        (("", "", "stray", '<data key="p">1</data>'), "stray text"),
+    ],
+)
 def test_bad_graphml(parts: tuple[str, ...], message: str, tmp_path: Path) -> None:
     (tmp_path / "g.graphml").write_text(KEYS.format(*parts))
     refused(tmp_path / "g.graphml", message)
@@ -295,7 +361,8 @@ def test_defaults_of_keys(tmp_path: Path) -> None:
     (tmp_path / "g.graphml").write_text(KEYS.format("<default>1</default>", "", "", ""))
     assert read_chain(tmp_path / "g.graphml").chain.row(0) == [(0, fmpq(1))]
     (tmp_path / "g.graphml").write_text(
-        KEYS.format("<default>1/2</default>", "", "", '<data key="p">1</data>'))
+        KEYS.format("<default>1/2</default>", "", "", '<data key="p">1</data>')
+    )
     assert read_chain(tmp_path / "g.graphml").chain.row(0) == [(0, fmpq(1))]
 
 
@@ -324,30 +391,39 @@ def test_nothing_is_given_twice(case: str, tmp_path: Path) -> None:
     name, text = TWICE[case]
     (tmp_path / name).write_text(text)
     refused(tmp_path / name, "given twice")
-    good = {"x.json": JSON.format(', "labels": {"a": [0]}'), "x.drn": DRN.format("", " a"),
-            "x.mtx": MTX.format('% label "a": 1\n% start: 1\n')}[name]
+    good = {
+        "x.json": JSON.format(', "labels": {"a": [0]}'),
+        "x.drn": DRN.format("", " a"),
+        "x.mtx": MTX.format('% label "a": 1\n% start: 1\n'),
+    }[name]
     (tmp_path / name).write_text(good)
     assert read_chain(tmp_path / name).chain.labels["a"].tolist() == [0]
 
 
-@pytest.mark.parametrize(("lab", "message"), [
-    ('0="init" 2="goal"\n0: 0\n0: 0\n', "state 0 are given twice"),
-    ('0="init" 2="goal"\n0: 0 0\n', "label 'init' is given twice"),
-    ('0="init" 2="init"\n0: 0\n', "declared twice"),
-    (f'{"1" * 5000}="init"\n', "natural number"),
-    (f'0="init"\n0: {"1" * 5000}\n', "natural number"),
-    (f'0="init"\n{"1" * 5000}: 0\n', "natural number"),
-    ("#DECLARATION\ninit\n#END\n0 init\n", "expected 0="),
-])
+@pytest.mark.parametrize(
+    ("lab", "message"),
+    [
+        ('0="init" 2="goal"\n0: 0\n0: 0\n', "state 0 are given twice"),
+        ('0="init" 2="goal"\n0: 0 0\n', "label 'init' is given twice"),
+        ('0="init" 2="init"\n0: 0\n', "declared twice"),
+        (f'{"1" * 5000}="init"\n', "natural number"),
+        (f'0="init"\n0: {"1" * 5000}\n', "natural number"),
+        (f'0="init"\n{"1" * 5000}: 0\n', "natural number"),
+        ("#DECLARATION\ninit\n#END\n0 init\n", "expected 0="),
+    ],
+)
 def test_bad_labels(lab: str, message: str, tmp_path: Path) -> None:
     refused(put(tmp_path, tra=TRA, lab=lab), message)
 
 
-@pytest.mark.parametrize(("lab", "message"), [
-    ("#DECLARATION\ninit a a\n#END\n0 init\n", "label 'a' is given twice"),
-    ("#DECLARATION\ninit a\n#END\n0 init\n0 a\n", "state 0 are given twice"),
-    ("#DECLARATION\ninit a\n#END\n0 a a\n", "label 'a' is given twice"),
-])
+@pytest.mark.parametrize(
+    ("lab", "message"),
+    [
+        ("#DECLARATION\ninit a a\n#END\n0 init\n", "label 'a' is given twice"),
+        ("#DECLARATION\ninit a\n#END\n0 init\n0 a\n", "state 0 are given twice"),
+        ("#DECLARATION\ninit a\n#END\n0 a a\n", "label 'a' is given twice"),
+    ],
+)
 def test_bad_labels_in_storms_form(lab: str, message: str, tmp_path: Path) -> None:
     refused(put(tmp_path, tra="dtmc\n" + TRA.split("\n", 1)[1], lab=lab), message)
 

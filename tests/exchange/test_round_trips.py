@@ -90,8 +90,12 @@ def test_names_and_positions_are_kept(format: str, tmp_path: Path) -> None:
 def test_rewards(format: str, tmp_path: Path) -> None:
     chain = jump(9, 2, part="right")
     rewards = step_rewards(chain)
-    files = write_chain(chain, tmp_path / f"r.{format if format in EXACT else 'tra'}",
-                        format=format, rewards=rewards)
+    files = write_chain(
+        chain,
+        tmp_path / f"r.{format if format in EXACT else 'tra'}",
+        format=format,
+        rewards=rewards,
+    )
     read = read_chain(files[0])
     assert list(read.rewards.values()) == list(rewards.values())
 
@@ -134,8 +138,13 @@ def test_other_tools_read_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("format", "values"),
-    [("json", "double"), ("matrix-market", "rational"), ("storm-explicit", "rational"),
-     ("drn", "float"), ("xml", None)],
+    [
+        ("json", "double"),
+        ("matrix-market", "rational"),
+        ("storm-explicit", "rational"),
+        ("drn", "float"),
+        ("xml", None),
+    ],
 )
 def test_what_a_format_cannot_hold(format: str, values: str | None, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"cannot be written|is not one of"):

@@ -29,12 +29,17 @@ def examples(*names: str) -> Path:
 
 @pytest.mark.parametrize(
     ("n", "ell", "part", "merge"),
-    [(9, 2, None, True), (9, 2, None, False), (10, 2, None, True), (11, 3, None, True),
-     (9, 2, "left", True), (9, 2, "slope", True), (9, 2, "right", False)],
+    [
+        (9, 2, None, True),
+        (9, 2, None, False),
+        (10, 2, None, True),
+        (11, 3, None, True),
+        (9, 2, "left", True),
+        (9, 2, "slope", True),
+        (9, 2, "right", False),
+    ],
 )
-def test_exported_chains(
-    n: int, ell: int, part: str | None, merge: bool, tmp_path: Path
-) -> None:
+def test_exported_chains(n: int, ell: int, part: str | None, merge: bool, tmp_path: Path) -> None:
     chain = jump(n, ell, part=part, merge=merge)
     write_drn(chain, tmp_path / "c.drn")
     starts = chain.start.tolist()
@@ -55,8 +60,9 @@ def test_double_drn_and_storms_own_explicit_files(tmp_path: Path) -> None:
     write_drn(chain, tmp_path / "d.drn", values="double")
     (value,) = storm_values(tmp_path / "d.drn", TIME.format("target"), [0], exact=False)
     assert value == pytest.approx(51740216905 / 1185192162, rel=1e-6)
-    files = write_chain(chain, tmp_path / "e.tra", format="storm-explicit",
-                        rewards=step_rewards(chain))
+    files = write_chain(
+        chain, tmp_path / "e.tra", format="storm-explicit", rewards=step_rewards(chain)
+    )
     model = stormpy.build_model_from_explicit(*map(str, files[:2]), state_rewards=str(files[2]))
     result = stormpy.model_checking(model, stormpy.parse_properties('R=? [F "target"]')[0])
     assert result.get_value(0) == pytest.approx(51740216905 / 1185192162, rel=1e-6)
@@ -66,7 +72,8 @@ def test_double_drn_and_storms_own_explicit_files(tmp_path: Path) -> None:
 def test_the_prism_language_model(n: int, ell: int, merge: bool, tmp_path: Path) -> None:
     stormpy = storm()
     (tmp_path / "m.prism").write_text(
-        format_prism_language(jump_law(n, ell), merge=merge), encoding="utf-8")
+        format_prism_language(jump_law(n, ell), merge=merge), encoding="utf-8"
+    )
     program = stormpy.parse_prism_program(str(tmp_path / "m.prism"))
     model = stormpy.build_model[stormpy.Rational](program)
     chain = jump(n, ell, merge=merge)
@@ -82,10 +89,15 @@ def test_the_prism_language_model(n: int, ell: int, merge: bool, tmp_path: Path)
 
 @pytest.mark.parametrize(
     "law",
-    [StepLaw.of(Landscape.onemax(6), Algorithm.rls()),
-     StepLaw.of(Landscape.from_arrays({"A": [-3, -2, -2, 5, 0, 7], "B": [0, 1, 2, 3, 4, 5]},
-                                      target="A"),
-                Algorithm.lrsao(Parameters.of("1/2", "1/100", 1)))],
+    [
+        StepLaw.of(Landscape.onemax(6), Algorithm.rls()),
+        StepLaw.of(
+            Landscape.from_arrays(
+                {"A": [-3, -2, -2, 5, 0, 7], "B": [0, 1, 2, 3, 4, 5]}, target="A"
+            ),
+            Algorithm.lrsao(Parameters.of("1/2", "1/100", 1)),
+        ),
+    ],
     ids=["RLS on OneMax", "LRSAO on a landscape with negative values"],
 )
 def test_readable_models_of_other_landscapes(law: StepLaw, tmp_path: Path) -> None:
@@ -111,8 +123,9 @@ def test_random_chains(chain: MarkovChain, tmp_path_factory: pytest.TempPathFact
     floats = reach(chain, chain.labelled("goal"), field="float").starts
     chance = storm_values(path, CHANCE.format("goal"), starts, exact=True)
     assert [r.probability.value for r in exact] == chance
-    for r, time in zip(exact, storm_values(path, TIME.format("goal"), starts, exact=True),
-                       strict=True):
+    for r, time in zip(
+        exact, storm_values(path, TIME.format("goal"), starts, exact=True), strict=True
+    ):
         assert r.mean.value == time
     for r, f in zip(exact, floats, strict=True):
         assert float(f.probability) == pytest.approx(float(r.probability), rel=1e-13)
@@ -123,9 +136,13 @@ def test_random_chains(chain: MarkovChain, tmp_path_factory: pytest.TempPathFact
 
 
 PEERS = [
-    ("brp-16-2.pm", "target"), ("leader-3-5.pm", "elected"), ("nand-5-2.pm", "target"),
-    ("crowds-5-5.pm", "observe0Greater1"), ("crowds-5-5.pm", "observeOnlyTrueSender"),
-    ("die.pm", "done"), ("die.pm", "six"),
+    ("brp-16-2.pm", "target"),
+    ("leader-3-5.pm", "elected"),
+    ("nand-5-2.pm", "target"),
+    ("crowds-5-5.pm", "observe0Greater1"),
+    ("crowds-5-5.pm", "observeOnlyTrueSender"),
+    ("die.pm", "done"),
+    ("die.pm", "six"),
 ]
 
 
@@ -162,8 +179,7 @@ def test_explicit_files_in_storms_wheel(stem: str, label: str, tmp_path: Path) -
         (tmp_path / "x").with_suffix(suffix).symlink_to(path)
     read = read_chain(tmp_path / "x.tra")
     model: Any = stormpy.build_model_from_explicit(str(files[".tra"]), str(files[".lab"]))
-    result = stormpy.model_checking(
-        model, stormpy.parse_properties(f'P=? [F "{label}"]')[0])
+    result = stormpy.model_checking(model, stormpy.parse_properties(f'P=? [F "{label}"]')[0])
     (ours,) = reach(read.chain, read.chain.labelled(label), field="float").starts
     assert float(ours.probability) == pytest.approx(result.get_value(0), rel=1e-6)
 

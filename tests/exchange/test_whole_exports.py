@@ -51,8 +51,9 @@ def test_what_is_refused_leaves_nothing_behind(case: str, before: bool, tmp_path
     format, chain, rewards = REFUSED[case]
     path = tmp_path / "x.tra"
     if before:
-        write_chain(reflected_walk(2), path, format=format,
-                    rewards=rewards and {"r": [fmpq(1)] * 3})
+        write_chain(
+            reflected_walk(2), path, format=format, rewards=rewards and {"r": [fmpq(1)] * 3}
+        )
     old = content(tmp_path)
     with pytest.raises(ParameterError) as caught:
         write_chain(chain, path, format=format, rewards=rewards)
@@ -64,7 +65,10 @@ def test_what_is_refused_leaves_nothing_behind(case: str, before: bool, tmp_path
 @pytest.mark.parametrize("fails_at", [0, 1, 2, 3])
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_a_failure_while_renaming_takes_everything_back(
-    fails_at: int, before: bool, error: type[BaseException], tmp_path: Path,
+    fails_at: int,
+    before: bool,
+    error: type[BaseException],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path, rewards = tmp_path / "x.tra", {"r": [fmpq(k) for k in range(3)]}
@@ -133,8 +137,19 @@ def test_files_that_would_be_taken_for_a_part(name: str, tmp_path: Path) -> None
 
 def test_the_command_leaves_no_half(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_chain(labelled("all done"), tmp_path / "x.drn", format="drn")
-    assert main(["export", "--chain", str(tmp_path / "x.drn"), "--format", "storm-explicit",
-                 str(tmp_path / "y")]) == 2
+    assert (
+        main(
+            [
+                "export",
+                "--chain",
+                str(tmp_path / "x.drn"),
+                "--format",
+                "storm-explicit",
+                str(tmp_path / "y"),
+            ]
+        )
+        == 2
+    )
     assert capsys.readouterr().err.count("\n") == 1
     assert [p.name for p in tmp_path.iterdir()] == ["x.drn"]
 

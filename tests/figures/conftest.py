@@ -8,9 +8,20 @@ from markov_lrsao.figures import FIGURES, FigureData, Settings
 from markov_lrsao.progress import no_progress
 
 SMALL = Settings(
-    seed=7, runs=60, small=(20, 40, 20), large=(20, 60, 40), earl_n=(20, 40, 20), earl_runs=60,
-    float_n=(500, 1000, 500), float_runs=40, law_n=13, law_runs=200, quantile_n=(16, 20, 4),
-    profile_n=20, map_at=(9, 2), map_grid=(3, 2),
+    seed=7,
+    runs=60,
+    small=(20, 40, 20),
+    large=(20, 60, 40),
+    earl_n=(20, 40, 20),
+    earl_runs=60,
+    float_n=(500, 1000, 500),
+    float_runs=40,
+    law_n=13,
+    law_runs=200,
+    quantile_n=(16, 20, 4),
+    profile_n=20,
+    map_at=(9, 2),
+    map_grid=(3, 2),
 )
 
 

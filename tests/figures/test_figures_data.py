@@ -52,8 +52,17 @@ def floats(values: Any) -> Any:
 def test_every_figure_is_there() -> None:
     assert set(GRAPHS) | set(CHARTS) | set(MAPS) == set(NAMES)
     assert len(RUNTIMES) == 8
-    assert {"objectives", "earl-2", "earl-2-log", "earl-half", "earl-half-log", "float64",
-            "profile-steps", "distribution", "right-plateau"} <= set(NAMES)
+    assert {
+        "objectives",
+        "earl-2",
+        "earl-2-log",
+        "earl-half",
+        "earl-half-log",
+        "float64",
+        "profile-steps",
+        "distribution",
+        "right-plateau",
+    } <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", RUNTIMES)
@@ -63,7 +72,8 @@ def test_curves_pass_through_the_exact_values(made: dict[str, FigureData], name:
     assert curve.x == ([20, 60] if name.endswith("10000") else [20, 40])
     lower = series(data, "n H_n")
     assert [data.notes["ell"][i] for i in range(len(curve.x))] == [
-        ell_of(schedule, int(n or 0)) for n in curve.x]
+        ell_of(schedule, int(n or 0)) for n in curve.x
+    ]
     for n, value, bound in zip(curve.x, curve.y, lower.y, strict=True):
         size = int(n or 0)
         truth = exact(size, ell_of(schedule, size)).total.value
@@ -81,8 +91,10 @@ def test_the_paper_s_terms_are_those_of_its_statements(made: dict[str, FigureDat
     phases = made["phase-bounds"]
     for k, text in enumerate(("E[T1], exact", "E[T2], exact", "E[T3], exact")):
         line = series(phases, text)
-        truth = [to_float(exact(int(n or 0), ell_of("sqrt", int(n or 0))).phases[k].value)
-                 for n in line.x]
+        truth = [
+            to_float(exact(int(n or 0), ell_of("sqrt", int(n or 0))).phases[k].value)
+            for n in line.x
+        ]
         assert line.y == pytest.approx(truth, rel=1e-12)
 
 
@@ -95,8 +107,10 @@ def test_bands_contain_the_exact_mean_at_the_stated_rate(small: Settings) -> Non
         band, curve = data.series[0], series(data, "E[T], exact")
         assert band.low is not None
         assert band.high is not None
-        inside = [low <= y <= high  # type: ignore[operator]
-                  for low, y, high in zip(band.low, curve.y, band.high, strict=True)]
+        inside = [
+            low <= y <= high  # type: ignore[operator]
+            for low, y, high in zip(band.low, curve.y, band.high, strict=True)
+        ]
         hits, total = hits + sum(inside), total + len(inside)
         assert data.notes["bands_with_the_exact_mean"] == f"{sum(inside)} of {len(inside)}"
     law = binom(total, small.level)
@@ -131,8 +145,14 @@ def test_earl_is_counted_as_ert_at_the_stated_budget(
         assert limit == 10 * n * n
         assert restart == -(-4 * n * harmonic_difference(0, n)).floor()
         for found, every in ((plain, None), (again, restart)):
-            runs = simulate(exact_law(n, 2, Algorithm.earl("4/5", "99/100")), limit=limit,
-                            restart=every, runs=small.earl_runs, seed=small.seed, path=(n, 2))
+            runs = simulate(
+                exact_law(n, 2, Algorithm.earl("4/5", "99/100")),
+                limit=limit,
+                restart=every,
+                runs=small.earl_runs,
+                seed=small.seed,
+                path=(n, 2),
+            )
             assert found.y[i] == pytest.approx(expected_running_time(runs.steps, runs.censored))
             rates = "success_rate" + ("_with_restarts" if every else "")
             assert data.notes[rates][i] == (~runs.censored).mean()
@@ -145,8 +165,9 @@ def test_float64_is_another_algorithm(made: dict[str, FigureData], small: Settin
     data = made["float64"]
     law = exact_law(1000, 2, Algorithm.lrsao(Parameters.paper(1000)))
     for text, arithmetic in (("simulated, true", "exact"), ("simulated, plain float64", "float64")):
-        runs = simulate(law, runs=small.float_runs, seed=small.seed, path=(1000, 2),
-                        arithmetic=arithmetic)  # type: ignore[arg-type]
+        runs = simulate(
+            law, runs=small.float_runs, seed=small.seed, path=(1000, 2), arithmetic=arithmetic
+        )  # type: ignore[arg-type]
         assert series(data, text).y[1] == pytest.approx(runs.times.mean())
     assert series(data, "simulated, true").y != series(data, "simulated, plain float64").y
     ratio = series(made["float64-ratio"], "simulated, plain float64").y[1]
@@ -168,15 +189,17 @@ def test_distributions_agree_with_the_other_method(made: dict[str, FigureData]) 
     data = made["distribution"]
     for schedule in ("2", "sqrt", "half"):
         ell = ell_of(schedule, 13)
-        law = distribution(Landscape.jump(13, ell), Algorithm.lrsao(Parameters.paper(13)),
-                           method="inversion")
+        law = distribution(
+            Landscape.jump(13, ell), Algorithm.lrsao(Parameters.paper(13)), method="inversion"
+        )
         lines = [s for s in data.series if s.name == f"l = {ell}, exact"]
         assert lines
         for line in lines:
             assert line.y == pytest.approx(law.cdf(np.array(line.x, np.int64)), abs=1e-7)
         notes = data.notes[f"l = {ell}"]
-        assert notes["quantiles"] == {f"{q:g}": law.quantile(q)
-                                      for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
+        assert notes["quantiles"] == {
+            f"{q:g}": law.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)
+        }
 
 
 def test_bands_of_the_ecdf_contain_the_exact_function(small: Settings) -> None:
@@ -216,9 +239,7 @@ def outgoing(data: FigureData) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_probabilities_of_every_node_add_up_to_one(
-    made: dict[str, FigureData], name: str
-) -> None:
+def test_probabilities_of_every_node_add_up_to_one(made: dict[str, FigureData], name: str) -> None:
     data = made[name]
     nodes = {n["id"]: n for n in data.nodes}
     assert len(nodes) == len(data.nodes)
@@ -235,8 +256,9 @@ def test_the_paper_s_diagram_at_position_one(made: dict[str, FigureData]) -> Non
     labels = {node["id"]: node["label"].split("\n") for node in data.nodes}
     found = outgoing(data)
     for row, y in (("0=L=R>J", "R"), ("0=L=J>R", "J")):
-        (source,) = [i for i, (p, shown) in ((i, x) for i, x in labels.items())
-                     if (p, shown) == ("1", row)]
+        (source,) = [
+            i for i, (p, shown) in ((i, x) for i, x in labels.items()) if (p, shown) == ("1", row)
+        ]
         by_event = {e["label"].split("\n")[0]: e for e in found[source]}
         assert set(by_event) == {"L-", f"{y}-", "L+", f"{y}+"}
         assert rational(by_event["L-"]["probability"]) == fmpq(1, 2 * n)
@@ -252,8 +274,17 @@ def test_a_learnt_plateau_is_climbed_like_the_paper_s_diagram(made: dict[str, Fi
     data = made["transitions-plateau"]
     climbs = [e for e in data.edges if e["moved"] == 1]
     assert {e["moved"] for e in data.edges} == {0, 1}
-    assert {e["source"] for e in climbs} == {"L1", "L2", "L3", "L4", "L5", "R26", "R27", "R28",
-                                             "R29"}
+    assert {e["source"] for e in climbs} == {
+        "L1",
+        "L2",
+        "L3",
+        "L4",
+        "L5",
+        "R26",
+        "R27",
+        "R28",
+        "R29",
+    }
     for e in climbs:
         assert rational(e["probability"]) == fmpq(30 - int(e["source"][1:]), 30)
 
@@ -278,8 +309,7 @@ def test_phase_three_from_the_drawn_chain(made: dict[str, FigureData]) -> None:
     for e in data.edges:
         i = index[e["source"]]
         corridor = e["label"].startswith("corridor")
-        steps = (to_float(n * harmonic_difference(0, n - position[e["source"]]))
-                 if corridor else 1.0)
+        steps = to_float(n * harmonic_difference(0, n - position[e["source"]])) if corridor else 1.0
         probability = to_float(rational(e["probability"]))
         matrix[i, index[e["target"]]] -= probability
         right[i] += probability * steps
@@ -330,8 +360,11 @@ def test_drawn_graphs_carry_the_data(made: dict[str, FigureData], name: str) -> 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_series_differ_without_colour(made: dict[str, FigureData], name: str) -> None:
-    looks = [(s.panel, s.kind, s.style, s.marker) for s in made[name].series
-             if s.kind in ("line", "points")]
+    looks = [
+        (s.panel, s.kind, s.style, s.marker)
+        for s in made[name].series
+        if s.kind in ("line", "points")
+    ]
     assert len(set(looks)) == len(looks)
 
 
@@ -339,8 +372,11 @@ def test_series_differ_without_colour(made: dict[str, FigureData], name: str) ->
 def test_csv_has_every_point(made: dict[str, FigureData], name: str) -> None:
     data = made[name]
     rows = list(csv.reader(io.StringIO(data.to_csv())))[1:]
-    expected = {"graph": len(data.edges), "chart": sum(len(s.x) for s in data.series),
-                "map": sum(map(len, (data.grid or {}).get("values", ())))}[data.kind]
+    expected = {
+        "graph": len(data.edges),
+        "chart": sum(len(s.x) for s in data.series),
+        "map": sum(map(len, (data.grid or {}).get("values", ()))),
+    }[data.kind]
     assert len(rows) == expected > 0
 
 
@@ -355,14 +391,26 @@ def test_a_map_is_drawn_from_its_grid() -> None:
     """Missing values leave gaps; the regime map's own numbers are tested with the map."""
     values = [[1.0, 2.0, None], [3.0, 4.0, 5.0]]
     data = FigureData(
-        name="map", title="", caption="", command="c", kind="map", settings={},
-        x=Axis("x", "log"), y=Axis("y"),
-        grid={"x": [1, 10, 100], "y": [0, 1], "values": values,
-              "exact": [[True, False, True], [True, True, True]],
-              "borders": [{"name": "b", "condition": "y = 1/2", "x": [1, 100], "y": [0.5, 0.5]}]})
+        name="map",
+        title="",
+        caption="",
+        command="c",
+        kind="map",
+        settings={},
+        x=Axis("x", "log"),
+        y=Axis("y"),
+        grid={
+            "x": [1, 10, 100],
+            "y": [0, 1],
+            "values": values,
+            "exact": [[True, False, True], [True, True, True]],
+            "borders": [{"name": "b", "condition": "y = 1/2", "x": [1, 100], "y": [0.5, 0.5]}],
+        },
+    )
     _, artists = drawn(data)
-    np.testing.assert_array_equal(artists["grid"].get_array().filled(np.nan).reshape(2, 3),
-                                  [[1, 2, np.nan], [3, 4, 5]])
+    np.testing.assert_array_equal(
+        artists["grid"].get_array().filled(np.nan).reshape(2, 3), [[1, 2, np.nan], [3, 4, 5]]
+    )
     assert artists["border-0"].get_ydata().tolist() == [0.5, 0.5]
     assert data.to_csv().splitlines()[2] == "10,0,2.0,False"
 

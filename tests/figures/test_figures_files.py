@@ -35,8 +35,7 @@ class Saboteur:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, allowed: int, error: BaseException):
         self.left, self.error, self.struck = allowed, error, False
-        for module, name in ((tempfile, "mkstemp"), (os, "replace"), (os, "fdopen"),
-                             (os, "chmod")):
+        for module, name in ((tempfile, "mkstemp"), (os, "replace"), (os, "fdopen"), (os, "chmod")):
             monkeypatch.setattr(module, name, self.guarded(getattr(module, name), name))
 
     def guarded(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -102,8 +101,10 @@ def test_a_second_run_finishes_the_job(
 ) -> None:
     """Break a run of three figures at every operation; each time, run it again."""
     kind = ParameterError if isinstance(error, OSError) else KeyboardInterrupt
-    monkeypatch.setattr("markov_lrsao.figures.canvas.pictures",
-                        lambda data: {"png": b"png", "svg": data.title.encode()})
+    monkeypatch.setattr(
+        "markov_lrsao.figures.canvas.pictures",
+        lambda data: {"png": b"png", "svg": data.title.encode()},
+    )
     for name in NAMES:
         monkeypatch.setitem(FIGURES, name, Figure(name, name, partial(renamed, name)))
     whole = tmp_path / "whole"
@@ -136,8 +137,9 @@ def test_only_what_is_missing_is_made(
         return figure.compute(settings, progress)
 
     monkeypatch.setitem(FIGURES, "objectives", Figure("objectives", figure.title, counted))
-    monkeypatch.setattr("markov_lrsao.figures.canvas.pictures",
-                        lambda data: {"png": b"png", "svg": b"svg"})
+    monkeypatch.setattr(
+        "markov_lrsao.figures.canvas.pictures", lambda data: {"png": b"png", "svg": b"svg"}
+    )
     path = tmp_path / "objectives.json"
 
     def made(settings: Settings) -> int:
@@ -159,8 +161,11 @@ def test_only_what_is_missing_is_made(
 def test_the_folder_is_checked_before_anything_is_computed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(FIGURES, "objectives", Figure(
-        "objectives", "", lambda settings, progress: pytest.fail("computed")))
+    monkeypatch.setitem(
+        FIGURES,
+        "objectives",
+        Figure("objectives", "", lambda settings, progress: pytest.fail("computed")),
+    )
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with pytest.raises(ParameterError, match="choose another --out"):
@@ -175,9 +180,13 @@ def test_the_folder_is_checked_before_anything_is_computed(
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-c",
-            "import sys; from markov_lrsao.cli import main; sys.exit(main(sys.argv[1:]))",
-            "figures", *arguments]
+    return [
+        sys.executable,
+        "-c",
+        "import sys; from markov_lrsao.cli import main; sys.exit(main(sys.argv[1:]))",
+        "figures",
+        *arguments,
+    ]
 
 
 def check_whole(folder: Path, name: str) -> None:
@@ -192,8 +201,12 @@ def test_interrupting_a_real_run(tmp_path: Path) -> None:
     """The full set takes minutes, so it is running when the signal comes."""
     # A shell that starts the tests in the background has them ignore Ctrl-C: undo that.
     with subprocess.Popen(
-            command("--out", str(tmp_path)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as run:
+        command("--out", str(tmp_path)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as run:
         try:
             deadline = time.monotonic() + 60
             while not (tmp_path / "objectives.json").exists() and time.monotonic() < deadline:
@@ -218,9 +231,15 @@ def test_a_real_write_error_in_a_real_run(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
     arguments = command("--only", "objectives", "--out", str(tmp_path / "out"))
-    run = subprocess.run(arguments, preexec_fn=limited, capture_output=True, text=True,
-                         timeout=60, check=False,
-                         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"})
+    run = subprocess.run(
+        arguments,
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
     assert run.returncode == 2
     assert run.stderr.count("\n") == 1
     assert "cannot write" in run.stderr
@@ -236,8 +255,22 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert all(name in listed for name in FIGURES)
     assert main(["figures", "--list", "--json"]) == 0
     assert [f["name"] for f in json.loads(capsys.readouterr().out)] == list(FIGURES)
-    assert main(["figures", "--quick", "--only", "site-last", "--only", "objectives", "--json",
-                 "--out", str(tmp_path)]) == 0
+    assert (
+        main(
+            [
+                "figures",
+                "--quick",
+                "--only",
+                "site-last",
+                "--only",
+                "objectives",
+                "--json",
+                "--out",
+                str(tmp_path),
+            ]
+        )
+        == 0
+    )
     answer = json.loads(capsys.readouterr().out)
     assert [f["name"] for f in answer["figures"]] == ["objectives", "site-last"]
     for name in ("objectives", "site-last"):

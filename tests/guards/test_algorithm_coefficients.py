@@ -42,25 +42,40 @@ def random_agent(objectives: dict[str, list[int]]) -> float:
     return float(np.linalg.solve(matrix, np.ones(n))[0])
 
 
-@pytest.mark.parametrize(("keep", "learn", "bootstrap", "reward"), [
-    ("1", "0", "0", CHANGE), ("2", "0", "0", CHANGE), ("0", "0", "1", CHANGE),
-    ("1/2", "0", "1/4", CHANGE), ("-3", "0", "5", CHANGE), ("1", "1/2", "0", NOTHING),
-    ("3/2", "1", "2", NOTHING),
-])
+@pytest.mark.parametrize(
+    ("keep", "learn", "bootstrap", "reward"),
+    [
+        ("1", "0", "0", CHANGE),
+        ("2", "0", "0", CHANGE),
+        ("0", "0", "1", CHANGE),
+        ("1/2", "0", "1/4", CHANGE),
+        ("-3", "0", "5", CHANGE),
+        ("1", "1/2", "0", NOTHING),
+        ("3/2", "1", "2", NOTHING),
+    ],
+)
 @pytest.mark.parametrize("method", ["joint", "crossing", "auto"])
 def test_an_agent_that_never_gains_chooses_at_random(
     keep: str, learn: str, bootstrap: str, reward: Reward, method: str
 ) -> None:
-    result = runtime(LANDSCAPE, algorithm(keep, learn, bootstrap, reward),
-                     method=method)  # type: ignore[arg-type]
+    result = runtime(LANDSCAPE, algorithm(keep, learn, bootstrap, reward), method=method)  # type: ignore[arg-type]
     assert result.kind == "exact"
     assert float(result.total) == pytest.approx(random_agent(OBJECTIVES), rel=1e-12)
 
 
-@pytest.mark.parametrize(("keep", "learn", "bootstrap"), [
-    ("1", "1/2", "0"), ("2", "1", "0"), ("1/2", "1/2", "1/2"), ("1/2", "1/2", "3/4"),
-    ("3/2", "1/2", "1/4"), ("-1/2", "1/2", "1/4"), ("1/2", "1/2", "-1/4"), ("0", "1", "1"),
-])
+@pytest.mark.parametrize(
+    ("keep", "learn", "bootstrap"),
+    [
+        ("1", "1/2", "0"),
+        ("2", "1", "0"),
+        ("1/2", "1/2", "1/2"),
+        ("1/2", "1/2", "3/4"),
+        ("3/2", "1/2", "1/4"),
+        ("-1/2", "1/2", "1/4"),
+        ("1/2", "1/2", "-1/4"),
+        ("0", "1", "1"),
+    ],
+)
 @pytest.mark.parametrize("method", ["joint", "crossing", "auto"])
 def test_values_that_need_not_stay_bounded_are_refused(
     keep: str, learn: str, bootstrap: str, method: str
@@ -71,13 +86,21 @@ def test_values_that_need_not_stay_bounded_are_refused(
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("keep", "learn", "bootstrap"), [
-    ("0", "1", "0"), ("0", "1", "9/10"), ("9/10", "1/10", "0"), ("1/2", "-1/2", "1/4"),
-    ("1/2", "2", "1/4"),
-])
+@pytest.mark.parametrize(
+    ("keep", "learn", "bootstrap"),
+    [
+        ("0", "1", "0"),
+        ("0", "1", "9/10"),
+        ("9/10", "1/10", "0"),
+        ("1/2", "-1/2", "1/4"),
+        ("1/2", "2", "1/4"),
+    ],
+)
 def test_contractions_of_all_kinds_are_answered(keep: str, learn: str, bootstrap: str) -> None:
-    found = [runtime(LANDSCAPE, algorithm(keep, learn, bootstrap), method=m, max_states=4_000)
-             for m in ("joint", "crossing")]  # type: ignore[arg-type]
+    found = [
+        runtime(LANDSCAPE, algorithm(keep, learn, bootstrap), method=m, max_states=4_000)
+        for m in ("joint", "crossing")
+    ]  # type: ignore[arg-type]
     assert found[0].total == found[1].total
     assert (found[0].trap is None) == (found[1].trap is None)
 
@@ -90,9 +113,7 @@ def test_the_lowest_value_also_where_learning_is_reversed() -> None:
     assert Clusters(law, Precision(fmpq(1), 24)).lowest == -25
 
 
-def test_groups_that_are_too_large_are_explored_row_by_row(
-    monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_groups_that_are_too_large_are_explored_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the automata then claim is true of all runs on full Q-tables."""
     monkeypatch.setattr(markov_lrsao.automata, "LARGEST_GROUP", 5)
     rng = np.random.default_rng(3)

@@ -48,8 +48,10 @@ def system(options: Options) -> _System:
                     entries.append(w / 12)
             owner.append(i)
             terms.append([(to, (fmpq(w, 12),)) for to, w in edges])
-    matrix = csr_array((np.array(entries), (np.array(rows, np.int64), np.array(columns, np.int64))),
-                       shape=(len(owner), len(options)))
+    matrix = csr_array(
+        (np.array(entries), (np.array(rows, np.int64), np.array(columns, np.int64))),
+        shape=(len(owner), len(options)),
+    )
     return _System(np.array(owner), np.array(first), terms, matrix, 0)
 
 
@@ -83,8 +85,11 @@ def optimal(s: _System, constant: Sequence[fmpq], sign: int) -> list[fmpq]:
                     matrix[i, to] = matrix[i, to] - element[0]
         solution = matrix.solve(right)
         values = [solution[i, 0] for i in range(size)]
-        best = values if best is None else [
-            max(a, b) if sign > 0 else min(a, b) for a, b in zip(best, values, strict=True)]
+        best = (
+            values
+            if best is None
+            else [max(a, b) if sign > 0 else min(a, b) for a, b in zip(best, values, strict=True)]
+        )
     assert best is not None
     return best
 
@@ -145,8 +150,17 @@ LAW = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
 def block(options: Sequence[Sequence[Sequence[Edge]]], positions: Sequence[int]) -> Refined:
     states = tuple(State(p, 0, (i,)) for i, p in enumerate(positions))
     return Refined(
-        cast(RowAutomata, type("Law", (), {"law": LAW})()), cast(Clusters, None), 0, 9, (0,),
-        frozenset(), states, tuple(tuple(tuple(e) for e in o) for o in options), 54, (0,))
+        cast(RowAutomata, type("Law", (), {"law": LAW})()),
+        cast(Clusters, None),
+        0,
+        9,
+        (0,),
+        frozenset(),
+        states,
+        tuple(tuple(tuple(e) for e in o) for o in options),
+        54,
+        (0,),
+    )
 
 
 def test_moments_over_choices_by_hand() -> None:
@@ -182,12 +196,15 @@ def test_only_states_that_behave_alike_are_merged() -> None:
     assert exits == {one: one, two: one}
     assert small.options[together[0]] == (((together[1], (6, 6)),),)
     # Another position, phase, share or number of options keeps states apart.
-    shares = block([[[(one, (6, 6))]], [[(0, (3, 0)), (one, (3, 6))]],
-                    [[(one, (6, 6))], [(two, (6, 6))]]], [4, 4, 4])
+    shares = block(
+        [[[(one, (6, 6))]], [[(0, (3, 0)), (one, (3, 6))]], [[(one, (6, 6))], [(two, (6, 6))]]],
+        [4, 4, 4],
+    )
     _, became, _ = merge_alike(shares, lambda x: x.patterns)
     assert len(set(became.values())) == 3
-    _, moved, _ = merge_alike(block([[[(one, (6, 6))]], [[(one, (6, 6))]]], [3, 4]),
-                              lambda x: x.direction)
+    _, moved, _ = merge_alike(
+        block([[[(one, (6, 6))]], [[(one, (6, 6))]]], [3, 4]), lambda x: x.direction
+    )
     assert len(set(moved.values())) == 2
 
 
@@ -216,14 +233,18 @@ def truth(row: Sequence[Fraction]) -> Pattern:
 
 def agrees(row: Sequence[Fraction], pattern: Pattern) -> bool:
     true = truth(row)
-    return all(p in (UNKNOWN, t) for p, t in zip((*pattern.signs, *pattern.order),
-                                                 (*true.signs, *true.order), strict=True))
+    return all(
+        p in (UNKNOWN, t)
+        for p, t in zip((*pattern.signs, *pattern.order), (*true.signs, *true.order), strict=True)
+    )
 
 
 def inside(x: Fraction, interval: Interval) -> bool:
     q = fmpq(x.numerator, x.denominator)
-    return bool((interval.low < q or (interval.low == q and interval.low_attained))
-                and (q < interval.high or (q == interval.high and interval.high_attained)))
+    return bool(
+        (interval.low < q or (interval.low == q and interval.low_attained))
+        and (q < interval.high or (q == interval.high and interval.high_attained))
+    )
 
 
 @st.composite
@@ -235,11 +256,17 @@ def rows_and_boxes(draw: st.DrawFn) -> tuple[list[Fraction], Pattern, list[Inter
     known = [UNKNOWN if h else t for h, t in zip(hide, (*true.signs, *true.order), strict=True)]
     box = []
     for x in row:
-        low, high = (draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(2)]))
-                     for _ in range(2))
-        box.append(Interval(
-            fmpq(*(x - low).as_integer_ratio()), fmpq(*(x + high).as_integer_ratio()),
-            low == 0 or draw(st.booleans()), high == 0 or draw(st.booleans())))
+        low, high = (
+            draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(2)])) for _ in range(2)
+        )
+        box.append(
+            Interval(
+                fmpq(*(x - low).as_integer_ratio()),
+                fmpq(*(x + high).as_integer_ratio()),
+                low == 0 or draw(st.booleans()),
+                high == 0 or draw(st.booleans()),
+            )
+        )
     return row, Pattern(tuple(known[: len(row)]), tuple(known[len(row) :])), box
 
 
@@ -266,7 +293,7 @@ def test_orders_never_cut_off_a_row(case: tuple[list[Fraction], Pattern, list[In
 @given(rows_and_boxes())
 @settings(max_examples=100)
 def test_narrowed_bounds_are_no_wider_than_pairs_allow(
-    case: tuple[list[Fraction], Pattern, list[Interval]]
+    case: tuple[list[Fraction], Pattern, list[Interval]],
 ) -> None:
     """Afterwards no bound of an entry contradicts a known relation to another's bounds."""
     _, pattern, box = case
@@ -291,11 +318,14 @@ def test_narrowed_bounds_are_no_wider_than_pairs_allow(
             assert interval == Interval.point(0)
 
 
-@pytest.mark.parametrize("box", [
-    [Interval(fmpq(0), fmpq(1)), Interval(fmpq(1), fmpq(2))],  # only 1 = 1 would remain
-    [Interval(fmpq(0), fmpq(1)), Interval(fmpq(3), fmpq(4))],
-    [Interval(fmpq(1), fmpq(2), True, False), Interval(fmpq(2), fmpq(3))],
-])
+@pytest.mark.parametrize(
+    "box",
+    [
+        [Interval(fmpq(0), fmpq(1)), Interval(fmpq(1), fmpq(2))],  # only 1 = 1 would remain
+        [Interval(fmpq(0), fmpq(1)), Interval(fmpq(3), fmpq(4))],
+        [Interval(fmpq(1), fmpq(2), True, False), Interval(fmpq(2), fmpq(3))],
+    ],
+)
 def test_bounds_that_contradict_an_order_are_refused(box: list[Interval]) -> None:
     with pytest.raises(VerificationError, match="contradict"):
         narrowed(Pattern((UNKNOWN, UNKNOWN), (1,)), box)
@@ -312,8 +342,10 @@ def test_safe_actions_are_those_that_cannot_fall(data: st.DataObject) -> None:
     values = st.lists(st.integers(0, 2), min_size=n + 1, max_size=n + 1)
     objectives = {a: data.draw(values) for a in "AB"}
     objectives["A"][n] = 5
-    law = StepLaw.of(Landscape.from_arrays(objectives, "A"),
-                     Algorithm.lrsao(Parameters.of("1/2", "1/2", data.draw(st.integers(0, 1)))))
+    law = StepLaw.of(
+        Landscape.from_arrays(objectives, "A"),
+        Algorithm.lrsao(Parameters.of("1/2", "1/2", data.draw(st.integers(0, 1)))),
+    )
     first = data.draw(st.integers(0, n - 1))
     row = int(law.row[data.draw(st.integers(first, n - 1))])
     half, quarter = Fraction(1, 2), Fraction(1, 4)
@@ -328,7 +360,7 @@ def test_safe_actions_are_those_that_cannot_fall(data: st.DataObject) -> None:
                 reward = Fraction(str(law.reward(p, a, direction)))
                 same = law.row[after] == row
                 for x in (Fraction(-1), Fraction(0), Fraction(1)):
-                    for m in ([max(x, Fraction(0)), x] if same else [Fraction(-99)]):
+                    for m in [max(x, Fraction(0)), x] if same else [Fraction(-99)]:
                         falls |= half * x + half * reward + quarter * m < min(x, Fraction(0))
         assert claimed == (not falls)
 
@@ -347,13 +379,19 @@ def test_patterns_that_differ_are_not_lumped() -> None:
                     continue
                 # All members move alike: same probability of accepting, same next class.
                 law_of = [
-                    sorted((automata.law.kinds[kind][a][direction].accepted,
-                            classes[c][automata.following[kind, c, m, a, direction]])
-                           for a in automata.patterns[c][m].maximal)
-                    for m, other in enumerate(classes[c]) if other == number
+                    sorted(
+                        (
+                            automata.law.kinds[kind][a][direction].accepted,
+                            classes[c][automata.following[kind, c, m, a, direction]],
+                        )
+                        for a in automata.patterns[c][m].maximal
+                    )
+                    for m, other in enumerate(classes[c])
+                    if other == number
                 ]
-                shares = [{x: Fraction(found.count(x), len(found)) for x in found}
-                          for found in law_of]
+                shares = [
+                    {x: Fraction(found.count(x), len(found)) for x in found} for found in law_of
+                ]
                 assert all(s == shares[0] for s in shares)
                 assert action in automata.patterns[c][k].maximal
                 assert 0 <= classes[c][to] < len(merged.patterns[c])

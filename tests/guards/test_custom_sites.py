@@ -51,10 +51,18 @@ def by_brute_force(steps: Steps, ups: int) -> int | None:
     return max(count for _, _, count in seen)
 
 
-tables = st.integers(1, 5).flatmap(lambda k: st.lists(
-    st.lists(st.tuples(st.sampled_from([-1, 0, 0, 1]), st.integers(0, k - 1), st.just(1),
-                       st.just(0)), max_size=3),
-    min_size=k, max_size=k))
+tables = st.integers(1, 5).flatmap(
+    lambda k: st.lists(
+        st.lists(
+            st.tuples(
+                st.sampled_from([-1, 0, 0, 1]), st.integers(0, k - 1), st.just(1), st.just(0)
+            ),
+            max_size=3,
+        ),
+        min_size=k,
+        max_size=k,
+    )
+)
 
 
 @given(tables, st.integers(1, 4))
@@ -68,11 +76,19 @@ def test_a_cycle_that_is_open_while_its_exit_is_counted() -> None:
 
     Walked depth first from 0, class 2 is met again while it is open.
     """
-    steps = [[(0, 1, 1, 0)], [(0, 0, 1, 0), (-1, 2, 1, 0)], [(-1, 3, 1, 0), (0, 2, 1, 0)],
-             [(1, 3, 1, 1)]]
+    steps = [
+        [(0, 1, 1, 0)],
+        [(0, 0, 1, 0), (-1, 2, 1, 0)],
+        [(-1, 3, 1, 0), (0, 2, 1, 0)],
+        [(1, 3, 1, 1)],
+    ]
     assert most_exits_down(steps, 1) == 2
-    backwards = [[(0, 2, 1, 0)], [(0, 2, 1, 0), (-1, 3, 1, 0)], [(0, 1, 1, 0), (-1, 0, 1, 0)],
-                 [(1, 3, 1, 1)]]
+    backwards = [
+        [(0, 2, 1, 0)],
+        [(0, 2, 1, 0), (-1, 3, 1, 0)],
+        [(0, 1, 1, 0), (-1, 0, 1, 0)],
+        [(1, 3, 1, 1)],
+    ]
     assert most_exits_down(backwards, 1) is None  # 0 -> 2 -> 0 goes down for ever
 
 
@@ -85,12 +101,16 @@ def lrsao(alpha: str, gamma: str, r: str) -> Algorithm:
 
 def same(landscape: Landscape, algorithm: Algorithm, **options: object) -> RuntimeResult:
     """Return the answer of all three methods, which must be the same."""
-    results = [runtime(landscape, algorithm, method=m, outside_h=True, **options)  # type: ignore[arg-type]
-               for m in ("joint", "crossing", "auto")]
+    results = [
+        runtime(landscape, algorithm, method=m, outside_h=True, **options)  # type: ignore[arg-type]
+        for m in ("joint", "crossing", "auto")
+    ]
     for other in results[1:]:
         assert (other.total, other.variance) == (results[0].total, results[0].variance)
         assert (other.phases, other.phase_variances) == (
-            results[0].phases, results[0].phase_variances)
+            results[0].phases,
+            results[0].phase_variances,
+        )
         assert other.trap == results[0].trap
     return results[0]
 
@@ -115,7 +135,7 @@ def test_a_wall_that_nothing_climbs(values: list[int]) -> None:
     assert (result.trap.lower, result.trap.upper) == (1, 1)
     assert result.trap.state.startswith(f"p={wall}")
     n = landscape.n
-    if 0 not in np.diff(values[:wall + 1]):  # up to the wall it is the coupon collector
+    if 0 not in np.diff(values[: wall + 1]):  # up to the wall it is the coupon collector
         expected = n * sum(Fraction(1, n - p) for p in range(wall))
         assert Fraction(result.phases[0].rational or "") == expected
     assert result.phases[1].infinite
@@ -132,8 +152,17 @@ def test_sites_beyond_a_wall_are_not_explored() -> None:
 def test_a_wall_on_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "wall.json"
     path.write_text(json.dumps({"objectives": {"A": WALLS[0]}, "target": "A"}))
-    options = ["--landscape", str(path), "--alpha", "1/4", "--gamma", "1/4", "--r", "5/2",
-               "--outside-h"]
+    options = [
+        "--landscape",
+        str(path),
+        "--alpha",
+        "1/4",
+        "--gamma",
+        "1/4",
+        "--r",
+        "5/2",
+        "--outside-h",
+    ]
     found = CliRunner().invoke(app, ["exact", *options, "--json"])
     assert found.exit_code == 0
     assert json.loads(found.stdout)["trap"]["probability"]["rational"] == "1"
@@ -156,7 +185,8 @@ def test_a_row_among_the_sites_that_comes_back() -> None:
         runtime(landscape, algorithm, method="crossing", outside_h=True)
     joint = runtime(landscape, algorithm, method="joint", outside_h=True)
     values_too = solve_values(
-        everything(law, fmpq(1, 4), exact_bits=24, largest=20_000, all_rows=True), "exact", 2)
+        everything(law, fmpq(1, 4), exact_bits=24, largest=20_000, all_rows=True), "exact", 2
+    )
     assert [joint.total, joint.variance] == values_too.values[0]
 
 
@@ -178,7 +208,8 @@ def test_falling_below_the_cut_is_followed(
     with pytest.raises(CrossingError, match=r"fall below position|more than two|single row"):
         joint_with_values(law, LEVELS[0], largest=5_000)
     expected = solve_values(
-        everything(law, fmpq(1, 4), exact_bits=24, largest=20_000, all_rows=True), "exact", 2)
+        everything(law, fmpq(1, 4), exact_bits=24, largest=20_000, all_rows=True), "exact", 2
+    )
     for method in ("joint", "auto"):
         found = runtime(landscape, algorithm, method=method)  # type: ignore[arg-type]
         assert [[found.total, found.variance]] == expected.values[:1]
@@ -240,8 +271,12 @@ def test_a_milestone_among_the_sites_is_noticed() -> None:
 def test_probability_that_is_lost_is_noticed() -> None:
     assert _whole((fmpq(1), fmpq(7))) == (1, 7)
     assert _whole((Positive(1.0 - 1e-15, roundings=20), 7.0))[1] == 7.0
-    for wrong in (fmpq(10**12 - 1, 10**12), Positive(1.0 - 1e-15, roundings=2),
-                  Positive(1.0 + 1e-14, roundings=20), Positive(float("nan"), roundings=20)):
+    for wrong in (
+        fmpq(10**12 - 1, 10**12),
+        Positive(1.0 - 1e-15, roundings=2),
+        Positive(1.0 + 1e-14, roundings=20),
+        Positive(float("nan"), roundings=20),
+    ):
         with pytest.raises(VerificationError, match="add up"):
             _whole((wrong, fmpq(7)))
 
@@ -266,8 +301,9 @@ def test_stretches_of_any_length(stretch: int, monkeypatch: pytest.MonkeyPatch) 
     assert (found.total, found.variance) == (expected.total, expected.variance)
     assert (found.phases, found.phase_variances) == (expected.phases, expected.phase_variances)
     floats = runtime(landscape, algorithm, method="crossing", field="float", moments=4)
-    for a, b in zip((*floats.phases, floats.variance), (*expected.phases, expected.variance),
-                    strict=True):
+    for a, b in zip(
+        (*floats.phases, floats.variance), (*expected.phases, expected.variance), strict=True
+    ):
         assert float(a) == pytest.approx(float(b), rel=1e-12)
 
 
@@ -317,7 +353,8 @@ def test_alike_sites_have_alike_automata() -> None:
             rows = d.law.row[site.low : site.high + 1]
             assert len(set(d.automata.regions.row_class[rows].tolist())) == 1
             assert len(set(d.law.kind[site.low : site.high + 1].tolist())) == 1
-        classes = [len(site.steps) for site in d.sites for p in range(n + 1)
-                   if site.low <= p <= site.high]
+        classes = [
+            len(site.steps) for site in d.sites for p in range(n + 1) if site.low <= p <= site.high
+        ]
         blocks = [b for b in (d.bottom, d.top_region, d.tail) if b is not None]
         assert d.states == sum(classes) + sum(len(b.states) for b in blocks)

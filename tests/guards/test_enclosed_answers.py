@@ -32,8 +32,10 @@ from markov_lrsao.traps import fate
 
 
 def law_of(objectives: dict[str, list[int]], alpha: str, gamma: str, r: str) -> StepLaw:
-    return StepLaw.of(Landscape.from_arrays(objectives, next(iter(objectives))),
-                      Algorithm.lrsao(Parameters.of(alpha, gamma, r)))
+    return StepLaw.of(
+        Landscape.from_arrays(objectives, next(iter(objectives))),
+        Algorithm.lrsao(Parameters.of(alpha, gamma, r)),
+    )
 
 
 # -- central moments --------------------------------------------------------------------
@@ -42,24 +44,29 @@ def law_of(objectives: dict[str, list[int]], alpha: str, gamma: str, r: str) -> 
 def central(law: Sequence[Fraction]) -> list[Fraction]:
     """Return the mean and the central moments 2..4 of a law on 0, 1, .., from the definition."""
     mean = sum((t * w for t, w in enumerate(law)), Fraction(0))
-    return [mean, *(sum(((t - mean) ** k * w for t, w in enumerate(law)), Fraction(0))
-                    for k in (2, 3, 4))]
+    return [
+        mean,
+        *(sum(((t - mean) ** k * w for t, w in enumerate(law)), Fraction(0)) for k in (2, 3, 4)),
+    ]
 
 
 def rational(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-@given(st.lists(st.integers(0, 9), min_size=2, max_size=7).filter(any),
-       st.sampled_from([Fraction(0), Fraction(1, 50), Fraction(1, 3)]))
+@given(
+    st.lists(st.integers(0, 9), min_size=2, max_size=7).filter(any),
+    st.sampled_from([Fraction(0), Fraction(1, 50), Fraction(1, 3)]),
+)
 @settings(max_examples=60)
 def test_central_moments_from_factorial_ones(weights: list[int], slack: Fraction) -> None:
     law = [Fraction(w, sum(weights)) for w in weights]
     binomial = [sum((comb(t, k) * w for t, w in enumerate(law)), Fraction(0)) for k in range(5)]
     lower = tuple(rational(b * (1 - slack if k else 1)) for k, b in enumerate(binomial))
     upper = tuple(rational(b * (1 + slack if k else 1)) for k, b in enumerate(binomial))
-    for k, (found, true) in enumerate(zip(central_enclosures(lower, upper), central(law),
-                                          strict=True)):
+    for k, (found, true) in enumerate(
+        zip(central_enclosures(lower, upper), central(law), strict=True)
+    ):
         value = rational(true)
         if slack == 0:
             assert found.value == value
@@ -76,6 +83,7 @@ def test_central_moments_from_factorial_ones(weights: list[int], slack: Fraction
 
 # -- widths and levels ------------------------------------------------------------------
 
+
 def test_the_width_is_that_of_the_enclosure() -> None:
     seen = 0
     for point in (Point(9, 2, "1/2", "1/5", "199/200"), Point(12, 3, "19/20", "1/4", "1/20")):
@@ -84,8 +92,11 @@ def test_the_width_is_that_of_the_enclosure() -> None:
         if d.choices is None:
             continue
         means = [quantities[0] for quantities in enclose_moments(d, 1).values]
-        relative = [(q.upper - q.lower) / q.lower for q in means
-                    if q.lower is not None and q.upper is not None and q.lower > 0]
+        relative = [
+            (q.upper - q.lower) / q.lower
+            for q in means
+            if q.lower is not None and q.upper is not None and q.lower > 0
+        ]
         assert float(_width(d)) == pytest.approx(float(max(relative)), rel=1e-6)
         seen += max(relative) > fmpq(1, 10**5)
         best = resolve(law, tolerance=fmpq(10))
@@ -108,8 +119,9 @@ def test_chains_with_values_make_the_steps_of_full_tables(
     objectives: dict[str, list[int]], rates: tuple[str, str, str]
 ) -> None:
     alpha, gamma, r = map(Fraction, rates)
-    instance = Instance(objectives, "A", (len(objectives["A"]) - 1,),
-                        Rule.lrsao(alpha, gamma, r), (alpha, gamma, r))
+    instance = Instance(
+        objectives, "A", (len(objectives["A"]) - 1,), Rule.lrsao(alpha, gamma, r), (alpha, gamma, r)
+    )
     _, chain = by_values(StepLaw.of(instance.landscape, instance.algorithm))
     assert chain is not None
     assert compare_with_oracle(instance, chain, 9) >= 4
@@ -118,10 +130,18 @@ def test_chains_with_values_make_the_steps_of_full_tables(
 # -- traps after the cut ----------------------------------------------------------------
 
 FALLING = [
-    ({"T": [0, 1, 2, 3, 0, 8], "A": [2, 2, 2, 2, 0, 2], "B": [2, 1, 0, 1, 1, 1]},
-     ("9/10", "1/10", "2")),
-    ({"T": [0, 1, 2, 3, 4, 5, 3, 3, 3, 12], "A": [0, 2, 0, 1, 0, 2, 1, 0, 2, 0],
-      "B": [2, 1, 1, 1, 1, 1, 2, 2, 1, 1]}, ("3/4", "1/10", "5")),
+    (
+        {"T": [0, 1, 2, 3, 0, 8], "A": [2, 2, 2, 2, 0, 2], "B": [2, 1, 0, 1, 1, 1]},
+        ("9/10", "1/10", "2"),
+    ),
+    (
+        {
+            "T": [0, 1, 2, 3, 4, 5, 3, 3, 3, 12],
+            "A": [0, 2, 0, 1, 0, 2, 1, 0, 2, 0],
+            "B": [2, 1, 1, 1, 1, 1, 2, 2, 1, 1],
+        },
+        ("3/4", "1/10", "5"),
+    ),
 ]
 
 
@@ -134,14 +154,17 @@ def test_runs_that_are_given_up_are_no_traps(
     whole = runtime(law.landscape, law.algorithm, outside_h=True).trap
     found = trap_after_cut(law)
     assert found is None or (
-        whole is not None and found[0].lower <= whole.upper and whole.lower <= found[0].upper)
+        whole is not None and found[0].lower <= whole.upper and whole.lower <= found[0].upper
+    )
     with pytest.raises(LrsaoError, match="simulate"):
         runtime(law.landscape, law.algorithm, outside_h=True, max_states=3)
 
 
 TRAPPED = [
-    ({"T": [0, 1, 2, 3, 4, 1, 9], "A": [0, 1, 0, 0, 2, 2, 1], "B": [0, 1, 0, 0, 1, 0, 1]},
-     ("3/4", "1/2", "2")),
+    (
+        {"T": [0, 1, 2, 3, 4, 1, 9], "A": [0, 1, 0, 0, 2, 2, 1], "B": [0, 1, 0, 0, 1, 0, 1]},
+        ("3/4", "1/2", "2"),
+    ),
     ({"T": [0, 1, 2, 3, 0, 8], "A": [0, 1, 0, 1, 1, 1]}, ("9/10", "1/10", "2")),
     ({"T": [0, 1, 2, 0, 2, 8], "A": [2, 0, 2, 2, 2, 0]}, ("1/2", "1/10", "5")),
 ]
@@ -174,8 +197,18 @@ def test_what_leads_to_lost_runs_is_unknown() -> None:
         (((down, (unit, unit)),),),
         (((2, (unit, unit)),),),
     )
-    block = Refined(automata, None, 1, 3, (0,), frozenset(),  # type: ignore[arg-type]
-                    tuple(State(1, 0, (i,)) for i in range(3)), options, law.denominator, (0,))
+    block = Refined(
+        automata,
+        None,
+        1,
+        3,
+        (0,),
+        frozenset(),  # type: ignore[arg-type]
+        tuple(State(1, 0, (i,)) for i in range(3)),
+        options,
+        law.denominator,
+        (0,),
+    )
     whole, lost = _with_lost_runs(block)
     assert lost == 3
     assert whole.options[1] == (((3, (unit, unit)),),)

@@ -23,14 +23,17 @@ ALGORITHM = Algorithm.lrsao(Parameters.of("1/2", "1/4", 3))
 def plateau(other: list[int]) -> StepLaw:
     """Return the law of a target that is 0, then 1 for long, then better; another objective."""
     n = len(other) - 1
-    return StepLaw.of(Landscape.from_arrays({"T": [0, *[1] * (n - 1), 2], "A": other}, "T"),
-                      ALGORITHM)
+    return StepLaw.of(
+        Landscape.from_arrays({"T": [0, *[1] * (n - 1), 2], "A": other}, "T"), ALGORITHM
+    )
 
 
 def updates(automata: RowAutomata) -> set[tuple[object, ...]]:
     """Return all updates with the patterns before and after."""
-    return {(kind, c, automata.patterns[c][k], a, d, automata.patterns[c][to])
-            for (kind, c, k, a, d), to in automata.following.items()}
+    return {
+        (kind, c, automata.patterns[c][k], a, d, automata.patterns[c][to])
+        for (kind, c, k, a, d), to in automata.following.items()
+    }
 
 
 @st.composite
@@ -65,8 +68,11 @@ def test_every_position_of_a_plateau_has_a_place(other: list[int]) -> None:
     for group in regions.groups:
         inside = [a for a in group.positions if a.slot is not None]
         rows = [group.rows[a.slot] for a in inside if a.slot is not None]
-        true = [(int(law.row[p]), int(law.kind[p])) for p in range(law.optimum)
-                if int(law.row[p]) in group.rows]
+        true = [
+            (int(law.row[p]), int(law.kind[p]))
+            for p in range(law.optimum)
+            if int(law.row[p]) in group.rows
+        ]
         runs = [pair for i, pair in enumerate(true) if i == 0 or true[i - 1] != pair]
         shown = [(r, a.kind) for r, a in zip(rows, inside, strict=True)]
         assert [pair for i, pair in enumerate(shown) if i == 0 or shown[i - 1] != pair] == runs
@@ -76,8 +82,9 @@ def test_every_position_of_a_plateau_has_a_place(other: list[int]) -> None:
             assert len(inside) >= min(len(true), 2 * kept)
 
 
-@pytest.mark.parametrize(("other", "short"), [([3] * 60, True), ([0, 1] * 30, False),
-                                              ([*range(40), *[40] * 40], True)])
+@pytest.mark.parametrize(
+    ("other", "short"), [([3] * 60, True), ([0, 1] * 30, False), ([*range(40), *[40] * 40], True)]
+)
 def test_only_runs_of_one_kind_are_cut_short(other: list[int], short: bool) -> None:
     law = plateau(other)
     row = int(law.row[2])
@@ -108,5 +115,9 @@ def test_products_over_different_denominators(count: int) -> None:
 def test_rows_are_divided_by_their_sums() -> None:
     entries = {(0, 0): (0.25, 1.0), (0, 1): (0.5, 3.0), (0, 2): (0.5, 0.0), (1, 0): (4.0, 8.0)}
     found = _rescaled(entries)
-    assert found == {(0, 0): (0.2, 0.8), (0, 1): (0.4, pytest.approx(2.4)), (0, 2): (0.4, 0.0),
-                     (1, 0): (1.0, 2.0)}
+    assert found == {
+        (0, 0): (0.2, 0.8),
+        (0, 1): (0.4, pytest.approx(2.4)),
+        (0, 2): (0.4, 0.0),
+        (1, 0): (1.0, 2.0),
+    }

@@ -31,9 +31,12 @@ def border(name: str, n: int = 9, ell: int = 2, gamma: str = "1/10") -> Border:
 def exits(k: int) -> fmpq:
     """E[T] of the regime of k exits at n = 9, l = 2, from one point in it."""
     alpha = {1: "4/5", 2: "1/2", 3: "1/4", 4: "1/4"}[k]
-    low, high = (border(f"J {word}").r(alpha) if word else hypothesis_h(
-        Landscape.jump(9, 2), Parameters.of(alpha, "1/10", 0)).lower
-        for word in (f"never, {k - 1}" if k > 1 else "", f"always, {k}"))
+    low, high = (
+        border(f"J {word}").r(alpha)
+        if word
+        else hypothesis_h(Landscape.jump(9, 2), Parameters.of(alpha, "1/10", 0)).lower
+        for word in (f"never, {k - 1}" if k > 1 else "", f"always, {k}")
+    )
     h = hypothesis_h(Landscape.jump(9, 2), Parameters.of(alpha, "1/10", 0))
     r = (max(low, h.lower) + min(high, h.upper)) / 2
     assert decided_exits(9, 2, Parameters.of(alpha, 0 + TENTH, r).alpha, TENTH, r) == k
@@ -59,8 +62,9 @@ def test_the_engine_sees_the_first_border() -> None:
     tie = value("1/2", "12")
     assert tie.kind == "exact"
     assert tie.means[0].value != exits(1)
-    above = solve_point(9, 2, fmpq(1, 2), TENTH, fmpq(12001, 1000), tolerance=fmpq(1, 2000),
-                        max_states=3000).means[0]
+    above = solve_point(
+        9, 2, fmpq(1, 2), TENTH, fmpq(12001, 1000), tolerance=fmpq(1, 2000), max_states=3000
+    ).means[0]
     assert above.upper is not None
     assert above.upper < exits(1)
 
@@ -116,8 +120,11 @@ def test_beyond_j_never_one_exit_more_is_needed(alpha: str, k: int) -> None:
 def test_l_always_is_sharp() -> None:
     at = border("L always").r("99/100")
     below, near, above = (
-        solve_point(9, 2, fmpq(99, 100), TENTH, at * fmpq(k, 100), tolerance=fmpq(1, 2000),
-                    max_states=3000) for k in (60, 97, 103))
+        solve_point(
+            9, 2, fmpq(99, 100), TENTH, at * fmpq(k, 100), tolerance=fmpq(1, 2000), max_states=3000
+        )
+        for k in (60, 97, 103)
+    )
     assert below.means[0].value == fmpq(27059792756, 592596081)  # about 45.66
     assert below.regime == near.regime
     mean = above.means[0]
@@ -134,8 +141,11 @@ def test_l_never_leads_back_to_the_paper_s_regime() -> None:
     assert value("9/10", str(h.lower + fmpq(1, 10**4))).means[0].value != exits(1)
 
 
-GRID = [(a, x) for a in ("3/20", "3/10", "9/20", "3/5", "3/4", "9/10", "24/25")
-        for x in (fmpq(1, 20), fmpq(2, 5), fmpq(9, 10))]
+GRID = [
+    (a, x)
+    for a in ("3/20", "3/10", "9/20", "3/5", "3/4", "9/10", "24/25")
+    for x in (fmpq(1, 20), fmpq(2, 5), fmpq(9, 10))
+]
 
 
 @pytest.mark.slow
@@ -152,7 +162,8 @@ def test_inside_a_cell_of_the_borders_nothing_changes(gamma: str) -> None:
             continue
         found = value(alpha, str(r), gamma=gamma)
         assert found.means[0].value == exits(k) or (
-            found.kind == "enclosure" and contains(found, exits(k)))
+            found.kind == "enclosure" and contains(found, exits(k))
+        )
         checked += found.kind == "exact"
     assert checked >= 8
 
@@ -171,16 +182,22 @@ def test_formulas_and_symbols_agree() -> None:
         for alpha in (fmpq(1, 7), fmpq(9, 10)):
             at = {"alpha": alpha, "gamma": fmpq(1, 31), "G": fmpq(24)}
             exact: Any = expression.subs(
-                {s: sympy.Rational(*fraction(at[s.name]).as_integer_ratio())
-                 for s in expression.free_symbols})
+                {
+                    s: sympy.Rational(*fraction(at[s.name]).as_integer_ratio())
+                    for s in expression.free_symbols
+                }
+            )
             assert fmpq(int(exact.p), int(exact.q)) == found.r(alpha)
             polynomial = found.polynomial()
             for sign in (-1, 0, 1):
                 r = found.r(alpha) + fmpq(sign, 1000)
                 values = at | {"r": r}
                 number = polynomial.subs(
-                    {s: sympy.Rational(*fraction(values[s.name]).as_integer_ratio())
-                     for s in polynomial.free_symbols})
+                    {
+                        s: sympy.Rational(*fraction(values[s.name]).as_integer_ratio())
+                        for s in polynomial.free_symbols
+                    }
+                )
                 assert sympy.sign(number) == sign
 
 

@@ -52,8 +52,9 @@ def solved(state: Path) -> RegimeMap:
 
 
 def answer(alpha: fmpq, gamma: fmpq, r: fmpq) -> Any:
-    return runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters(alpha, gamma, r)),
-                   method="crossing")
+    return runtime(
+        Landscape.jump(9, 2), Algorithm.lrsao(Parameters(alpha, gamma, r)), method="crossing"
+    )
 
 
 def test_ranges_are_exact_and_include_both_ends() -> None:
@@ -64,8 +65,20 @@ def test_ranges_are_exact_and_include_both_ends() -> None:
     assert span("4/5") == (fmpq(4, 5),)
 
 
-@pytest.mark.parametrize("text", ["0.1:0.9", "0.1:0.9:x", "0.9:0.1:5", "0.1:0.9:1", "a:b:3", "",
-                                  "0.1:0.9:3:4", "0.1:0.9:-3", "0.1:0.9:99999999"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.1:0.9",
+        "0.1:0.9:x",
+        "0.9:0.1:5",
+        "0.1:0.9:1",
+        "a:b:3",
+        "",
+        "0.1:0.9:3:4",
+        "0.1:0.9:-3",
+        "0.1:0.9:99999999",
+    ],
+)
 def test_wrong_ranges_are_refused(text: str) -> None:
     with pytest.raises(ParameterError):
         span(text, "--alpha")
@@ -74,7 +87,8 @@ def test_wrong_ranges_are_refused(text: str) -> None:
 def test_points_lie_where_they_should() -> None:
     plan = MapPlan.of(9, 2, "0.8:0.9:2", r_relative="0.25:0.75:3")
     assert [(p.alpha, p.relative) for p in plan.points] == [
-        (a, x) for x in (fmpq(1, 4), fmpq(1, 2), fmpq(3, 4)) for a in (fmpq(4, 5), fmpq(9, 10))]
+        (a, x) for x in (fmpq(1, 4), fmpq(1, 2), fmpq(3, 4)) for a in (fmpq(4, 5), fmpq(9, 10))
+    ]
     first = plan.points[0]
     assert first.r == fmpq(7, 3) + fmpq(1, 4) * (fmpq(25, 2) - fmpq(7, 3))  # (H) of the paper's
     absolute = MapPlan.of(9, 2, "0.8", r="7/2:8:2")
@@ -82,12 +96,20 @@ def test_points_lie_where_they_should() -> None:
     assert all(p.inside for p in (*plan.points, *absolute.points))
 
 
-@pytest.mark.parametrize("given", [
-    {"r_relative": "0:0.5:2"}, {"r_relative": "0.5:1:2"}, {"r": "1:2:2"},
-    {"r_relative": "0.5:1.5:2"}, {}, {"r": "5", "r_relative": "0.5"},
-    {"r_relative": "-1:0.5:2", "outside_h": True}, {"r_relative": "0.5", "gamma": "9/10"},
-    {"r_relative": "0.5", "tolerance": "0"},
-])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"r_relative": "0:0.5:2"},
+        {"r_relative": "0.5:1:2"},
+        {"r": "1:2:2"},
+        {"r_relative": "0.5:1.5:2"},
+        {},
+        {"r": "5", "r_relative": "0.5"},
+        {"r_relative": "-1:0.5:2", "outside_h": True},
+        {"r_relative": "0.5", "gamma": "9/10"},
+        {"r_relative": "0.5", "tolerance": "0"},
+    ],
+)
 def test_points_outside_h_need_a_word(given: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         MapPlan.of(9, 2, "0.8", **given)
@@ -141,8 +163,7 @@ def test_the_picture_s_data_are_the_engine_s(solved: RegimeMap) -> None:
     json.loads(data.to_json())
     phase = map_figure(solved, "phase3", command="c", settings={})
     assert phase.grid is not None
-    assert phase.grid["values"][0][0] == to_float(
-        solved.values[0].means[3].value)  # type: ignore[arg-type]
+    assert phase.grid["values"][0][0] == to_float(solved.values[0].means[3].value)  # type: ignore[arg-type]
 
 
 def test_solved_points_are_not_solved_again(
@@ -180,10 +201,27 @@ def test_an_interrupted_map_keeps_its_points(
 
 
 def test_a_killed_command_is_finished_by_running_it_again(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "markov_lrsao", "map", "--n", "9", "--ell", "2", "--alpha",
-               "0.7:0.9:5", "--r-relative", "0.3:0.7:2", "--workers", "2", "--out", "m.csv"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "markov_lrsao",
+        "map",
+        "--n",
+        "9",
+        "--ell",
+        "2",
+        "--alpha",
+        "0.7:0.9:5",
+        "--r-relative",
+        "0.3:0.7:2",
+        "--workers",
+        "2",
+        "--out",
+        "m.csv",
+    ]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
         begun = time.monotonic()
         while time.monotonic() - begun < 60 and not _points(tmp_path / "m.sqlite"):
             time.sleep(0.05)
@@ -247,16 +285,34 @@ def decomposition(alpha: str, r: str) -> Decomposition:
 
 
 def test_structures_are_equal_within_a_regime_only() -> None:
-    one, same, other = (structure(decomposition(*p)) for p in (
-        ("4/5", "7/2"), ("7/10", "6"), ("1/2", "13")))
+    one, same, other = (
+        structure(decomposition(*p)) for p in (("4/5", "7/2"), ("7/10", "6"), ("1/2", "13"))
+    )
     assert one == same
     assert one != other
 
 
 def test_outside_h_traps_are_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # r = 14 > 1/(alpha gamma) = 25/2: a run can get stuck at n - l - 1.
-    command = ["map", "--n", "9", "--ell", "2", "--alpha", "0.8", "--r", "3.5:14:2", "--outside-h",
-               "--workers", "1", "--json", "--out", str(tmp_path / "m.png"), "--max-states", "300"]
+    command = [
+        "map",
+        "--n",
+        "9",
+        "--ell",
+        "2",
+        "--alpha",
+        "0.8",
+        "--r",
+        "3.5:14:2",
+        "--outside-h",
+        "--workers",
+        "1",
+        "--json",
+        "--out",
+        str(tmp_path / "m.png"),
+        "--max-states",
+        "300",
+    ]
     assert main(command) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["kind"] for row in found["table"]] == ["exact", "infinite"]
@@ -265,12 +321,21 @@ def test_outside_h_traps_are_marked(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("wrong", [
-    ["--quantity", "median"], ["--out", "m.pdf"], ["--out", "nowhere/m.png"], ["--alpha", "2"],
-    ["--r", "1:2:2"], ["--tolerance", "-1"],
-])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--quantity", "median"],
+        ["--out", "m.pdf"],
+        ["--out", "nowhere/m.png"],
+        ["--alpha", "2"],
+        ["--r", "1:2:2"],
+        ["--tolerance", "-1"],
+    ],
+)
 def test_mistakes_are_one_line(
-    wrong: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    wrong: list[str],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -18,15 +18,24 @@ from pathlib import Path
 __all__ = ["PACKAGES", "code_lines", "functions", "statements"]
 
 PACKAGES = ("markov_lrsao", "simulate", "proofs_check")
-_QUIET = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-          tokenize.ENDMARKER}
+_QUIET = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 
 def _docstrings(tree: ast.AST) -> Iterator[ast.stmt]:
     """Yield statements that are only a string: docstrings, and those below attributes."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(
-                node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             yield node
 
 
@@ -47,8 +56,11 @@ def code_lines(source: str) -> set[int]:
     >>> sorted(code_lines('"Doc."\\n\\nx = (1,\\n     2)  # why\\n'))
     [3, 4]
     """
-    words = {line for node in _docstrings(ast.parse(source))
-             for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    words = {
+        line
+        for node in _docstrings(ast.parse(source))
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
     found: set[int] = set()
     for token in tokenize.generate_tokens(StringIO(source).readline):
         if token.type not in _QUIET:
@@ -78,8 +90,11 @@ def main(root: Path) -> None:
             long_functions += [(n, f"{where}:{name}") for name, n in functions(source)]
         print(f"{package}: {total:,} statements in {modules} modules")
     for title, rows in (("modules", long_modules), ("functions", long_functions)):
-        print(f"longest {title}:", *(f"{n} {w}" for n, w in sorted(rows, reverse=True)[:8]),
-              sep="\n  ")
+        print(
+            f"longest {title}:",
+            *(f"{n} {w}" for n, w in sorted(rows, reverse=True)[:8]),
+            sep="\n  ",
+        )
 
 
 if __name__ == "__main__":

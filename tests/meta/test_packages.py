@@ -61,10 +61,13 @@ def test_heavy_imports_are_lazy(path: Path) -> None:
 
 
 def test_importing_the_engine_is_light() -> None:
-    code = "import sys, markov_lrsao; print(*sorted(set(sys.modules) & {'numba', 'sympy', " \
-           "'matplotlib', 'z3', 'simulate', 'proofs_check'}))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                            timeout=60, check=True)
+    code = (
+        "import sys, markov_lrsao; print(*sorted(set(sys.modules) & {'numba', 'sympy', "
+        "'matplotlib', 'z3', 'simulate', 'proofs_check'}))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
     assert result.stdout.strip() == ""
 
 
@@ -72,9 +75,19 @@ def test_public_names() -> None:
     assert markov_lrsao.__all__ == sorted(markov_lrsao.__all__)
     assert len(markov_lrsao.__all__) <= 15
     assert {
-        "Algorithm", "Landscape", "LandscapeFamily", "LrsaoError", "MarkovChain", "Parameters",
-        "Quantity", "RuntimeResult", "StepLaw", "derive_automata", "enumerate_joint",
-        "hypothesis_h", "runtime",
+        "Algorithm",
+        "Landscape",
+        "LandscapeFamily",
+        "LrsaoError",
+        "MarkovChain",
+        "Parameters",
+        "Quantity",
+        "RuntimeResult",
+        "StepLaw",
+        "derive_automata",
+        "enumerate_joint",
+        "hypothesis_h",
+        "runtime",
     } <= set(markov_lrsao.__all__)
     for public in markov_lrsao.__all__:
         assert getattr(markov_lrsao, public).__doc__
@@ -88,9 +101,14 @@ def test_modules_are_small_and_documented(path: Path) -> None:
     assert ast.get_docstring(tree)
     assert path.stem not in ("utils", "helpers", "common")
     if path.name not in ("__main__.py", "__init__.py"):
-        public = next((ast.literal_eval(node.value) for node in tree.body
-                       if isinstance(node, ast.Assign)
-                       and getattr(node.targets[0], "id", "") == "__all__"), None)
+        public = next(
+            (
+                ast.literal_eval(node.value)
+                for node in tree.body
+                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+            ),
+            None,
+        )
         assert public is not None, "no __all__"
         defined = {getattr(n, "name", "") for n in tree.body}
         for node in ast.walk(tree):
@@ -111,7 +129,13 @@ def test_no_dead_assertions(path: Path) -> None:
             called = value.func if isinstance(value, ast.Call) else None
             word = getattr(called, "id", getattr(called, "attr", ""))
             if isinstance(value, ast.Compare | ast.BoolOp) or word in (
-                "all", "any", "raises", "isinstance", "approx", "allclose", "array_equal",
+                "all",
+                "any",
+                "raises",
+                "isinstance",
+                "approx",
+                "allclose",
+                "array_equal",
             ):
                 dead.append(node.lineno)
         if isinstance(node, ast.Assert) and isinstance(node.test, ast.Tuple):
@@ -145,10 +169,19 @@ def test_only_rationals_converts_exact_numbers() -> None:
 def test_statements_of_the_paper_have_code() -> None:
     """In a fresh process: what is covered must not depend on what was imported before."""
     code = "from markov_lrsao.traceability import statements; print(*statements(), sep='\\n')"
-    covered = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                             timeout=120, check=True).stdout.splitlines()
-    assert {"(H)", "Lemma 2", "Lemma 3", "Lemma 4", "Lemma 5", "Lemma 6", "Lemma 8",
-            "Lemma 12"} <= set(covered)
+    covered = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    ).stdout.splitlines()
+    assert {
+        "(H)",
+        "Lemma 2",
+        "Lemma 3",
+        "Lemma 4",
+        "Lemma 5",
+        "Lemma 6",
+        "Lemma 8",
+        "Lemma 12",
+    } <= set(covered)
 
 
 def test_no_module_with_statements_is_forgotten() -> None:
@@ -169,5 +202,6 @@ def test_the_names_of_the_package_are_what_they_are_at_home() -> None:
         "assert set(package._HOMES) == set(package.__all__) <= set(dir(package))\n"
         "from markov_lrsao import runtime\n"
         "assert callable(runtime)\n"
-        "assert not hasattr(package, 'nonsense')\n")
+        "assert not hasattr(package, 'nonsense')\n"
+    )
     subprocess.run([sys.executable, "-c", code], timeout=120, check=True)

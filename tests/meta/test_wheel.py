@@ -20,8 +20,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel as pip does, in isolation unless the build backend is installed."""
     to = tmp_path_factory.mktemp("wheel")
     isolation = ["--no-build-isolation"] if find_spec("hatchling") else []
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *isolation, "-w",
-               str(to), str(ROOT)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        *isolation,
+        "-w",
+        str(to),
+        str(ROOT),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stderr
     (path,) = to.glob("*.whl")
@@ -51,7 +61,11 @@ def test_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     )
     result = subprocess.run(
         [sys.executable, "-c", code, "exact", "--n", "9", "--ell", "2", "--json"],
-        check=True, capture_output=True, text=True, cwd=tmp_path, timeout=120,
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
         env=without_python_settings() | {"PYTHONPATH": str(tmp_path / "site")},
     )
     where, answer = result.stdout.splitlines()
@@ -63,14 +77,23 @@ def test_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
 def test_console_script_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=120)
     bin_ = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    subprocess.run([str(bin_ / "python"), "-m", "pip", "install", "--no-deps", "--quiet",
-                    str(wheel)], check=True, timeout=120, env=without_python_settings())
+    subprocess.run(
+        [str(bin_ / "python"), "-m", "pip", "install", "--no-deps", "--quiet", str(wheel)],
+        check=True,
+        timeout=120,
+        env=without_python_settings(),
+    )
     # The dependencies come from the environment that runs the tests.
     site = next(p for p in sys.path if p.endswith("site-packages"))
     target = next((tmp_path / "venv").rglob("site-packages"))
     (target / "dependencies.pth").write_text(site + "\n")
     result = subprocess.run(
-        [str(bin_ / "markov-lrsao"), "exact", "--n", "9", "--ell", "2", "--json"], check=True,
-        capture_output=True, text=True, cwd=tmp_path, timeout=120, env=without_python_settings(),
+        [str(bin_ / "markov-lrsao"), "exact", "--n", "9", "--ell", "2", "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+        env=without_python_settings(),
     )
     assert json.loads(result.stdout)["total"]["rational"] == "51740216905/1185192162"

@@ -47,23 +47,62 @@ PER_GROUP = 25
 DRAWN = 75
 LIMIT = 120.0
 """Seconds of processor time of a mutant's tests; of the clock ten times as many."""
-COPIED = ("markov_lrsao", "simulate", "proofs_check", "tests", "docs", "examples", "benchmarks",
-          "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "Makefile")
+COPIED = (
+    "markov_lrsao",
+    "simulate",
+    "proofs_check",
+    "tests",
+    "docs",
+    "examples",
+    "benchmarks",
+    "pyproject.toml",
+    "README.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "Makefile",
+)
 COLUMNS = ("id", "outcome", "seconds", "by", "where", "line", "old", "new")
 
 COMPARED: dict[type[ast.cmpop], tuple[str, str]] = {
-    ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
-    ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.In: (" in ", " not in "),
-    ast.NotIn: (" not in ", " in "), ast.Is: (" is ", " is not "), ast.IsNot: (" is not ", " is "),
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.In: (" in ", " not in "),
+    ast.NotIn: (" not in ", " in "),
+    ast.Is: (" is ", " is not "),
+    ast.IsNot: (" is not ", " is "),
 }
 COMPUTED: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "+"), ast.Div: ("/", "*"),
-    ast.FloorDiv: ("//", "*"), ast.Mod: ("%", "+"), ast.BitAnd: ("&", "|"), ast.BitOr: ("|", "&"),
-    ast.Pow: ("**", "*"), ast.LShift: ("<<", ">>"), ast.RShift: (">>", "<<"),
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "+"),
+    ast.Div: ("/", "*"),
+    ast.FloorDiv: ("//", "*"),
+    ast.Mod: ("%", "+"),
+    ast.BitAnd: ("&", "|"),
+    ast.BitOr: ("|", "&"),
+    ast.Pow: ("**", "*"),
+    ast.LShift: ("<<", ">>"),
+    ast.RShift: (">>", "<<"),
 }
-SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil", "ceil": "floor",
-           "minimum": "maximum", "maximum": "minimum", "isfinite": "isnan",
-           "lower": "upper", "upper": "lower", "low": "high", "high": "low"}
+SWAPPED = {
+    "min": "max",
+    "max": "min",
+    "any": "all",
+    "all": "any",
+    "floor": "ceil",
+    "ceil": "floor",
+    "minimum": "maximum",
+    "maximum": "minimum",
+    "isfinite": "isnan",
+    "lower": "upper",
+    "upper": "lower",
+    "low": "high",
+    "high": "low",
+}
 
 
 @dataclass(frozen=True)
@@ -86,19 +125,22 @@ class Mutant:
 
 
 def _between(lines: list[str], left: ast.expr, right: ast.expr, text: str) -> tuple[int, int]:
-    """Return row and column of an operator between two nodes on one row; (-1, -1): not there."""
-    if left.end_lineno != right.lineno or left.end_col_offset is None:
-        return -1, -1
-    row = right.lineno - 1
-    found = lines[row].find(text, left.end_col_offset - text.startswith(" "), right.col_offset)
-    return (row, found) if found >= 0 else (-1, -1)
+    """Return row and column of an operator between two nodes; (-1, -1): not there."""
+    first, last = (left.end_lineno or 0) - 1, right.lineno - 1
+    for row in range(first, last + 1):
+        begin = (left.end_col_offset or 0) - text.startswith(" ") if row == first else 0
+        found = lines[row].find(text, begin, right.col_offset if row == last else None)
+        if found >= 0:
+            return row, found
+    return -1, -1
 
 
 def _changes(node: ast.AST, lines: list[str]) -> Iterator[tuple[int, int, str, str]]:
     """Yield row, column, old and new text of the changes of one node."""
     if isinstance(node, ast.Compare):
-        for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators,
-                                   strict=False):
+        for left, op, right in zip(
+            [node.left, *node.comparators], node.ops, node.comparators, strict=False
+        ):
             old, new = COMPARED[type(op)]
             yield (*_between(lines, left, right, old), old, new)
     elif isinstance(node, ast.BinOp) and type(node.op) in COMPUTED:
@@ -129,8 +171,12 @@ def _changes(node: ast.AST, lines: list[str]) -> Iterator[tuple[int, int, str, s
         row = node.lineno - 1
         yield row, lines[row].find(old, node.target.end_col_offset or 0), old, new
     elif isinstance(node, ast.Attribute) and node.attr in SWAPPED and node.end_col_offset:
-        yield ((node.end_lineno or 0) - 1, node.end_col_offset - len(node.attr), node.attr,
-               SWAPPED[node.attr])
+        yield (
+            (node.end_lineno or 0) - 1,
+            node.end_col_offset - len(node.attr),
+            node.attr,
+            SWAPPED[node.attr],
+        )
     elif isinstance(node, ast.Name) and node.id in SWAPPED and isinstance(node.ctx, ast.Load):
         yield node.lineno - 1, node.col_offset, node.id, SWAPPED[node.id]
 
@@ -142,6 +188,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
                 yield prefix + child.name, child
             elif isinstance(child, ast.ClassDef):
                 yield from visit(child, f"{prefix}{child.name}.")
+
     yield from visit(tree, "")
 
 
@@ -150,7 +197,8 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list") or isinstance(
-                node, ast.JoinedStr | ast.Raise):
+            node, ast.JoinedStr | ast.Raise
+        ):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
@@ -181,13 +229,16 @@ def apply(mutant: Mutant, source: str) -> str | None:
     function = dict(_functions(ast.parse(source))).get(mutant.where)
     if function is None:
         return None
-    rows = [row for row in range(function.lineno - 1, function.end_lineno or 0)
-            if lines[row].strip() == mutant.line]
+    rows = [
+        row
+        for row in range(function.lineno - 1, function.end_lineno or 0)
+        if lines[row].strip() == mutant.line
+    ]
     if len(rows) <= mutant.which:
         return None
     text = lines[rows[mutant.which]]
     column = len(text) - len(text.lstrip()) + mutant.column
-    lines[rows[mutant.which]] = text[:column] + mutant.new + text[column + len(mutant.old):]
+    lines[rows[mutant.which]] = text[:column] + mutant.new + text[column + len(mutant.old) :]
     return "\n".join(lines)
 
 
@@ -202,8 +253,11 @@ def _groups() -> list[str]:
 def draw() -> None:
     """Draw the mutants of all groups by the seed, and keep the lists."""
     for name in _groups():
-        every = [mutant for file in _group(name)["files"]
-                 for mutant in mutants_of(name, file, (ROOT / file).read_text(encoding="utf-8"))]
+        every = [
+            mutant
+            for file in _group(name)["files"]
+            for mutant in mutants_of(name, file, (ROOT / file).read_text(encoding="utf-8"))
+        ]
         chosen = random.Random(f"{SEED} {name}").sample(every, min(DRAWN, len(every)))
         path = HERE / "drawn" / f"{name}.json"
         path.write_text(json.dumps([asdict(m) for m in chosen], indent=1) + "\n", encoding="utf-8")
@@ -235,8 +289,9 @@ class _Copy:
         for entry in COPIED:
             source = ROOT / entry
             if source.is_dir():
-                shutil.copytree(source, self.root / entry,
-                                ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(
+                    source, self.root / entry, ignore=shutil.ignore_patterns("__pycache__")
+                )
             else:
                 shutil.copy2(source, self.root / entry)
 
@@ -245,14 +300,34 @@ class _Copy:
         cache = self.root / "kernels"
         if fresh_kernels:  # numba looks at the outermost file only
             shutil.rmtree(cache, ignore_errors=True)
-        environment = {**os.environ, "PYTHONPATH": str(self.root), "NUMBA_CACHE_DIR": str(cache),
-                       "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.root),
+            "NUMBA_CACHE_DIR": str(cache),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         began = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no",
-             "-p", "no:cacheprovider", *tests],
-            cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, start_new_session=True, preexec_fn=_limit)
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-x",
+                "-q",
+                "--no-header",
+                "--tb=no",
+                "-p",
+                "no:cacheprovider",
+                *tests,
+            ],
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            preexec_fn=_limit,
+        )
         try:
             output, _ = process.communicate(timeout=10 * LIMIT)
         except subprocess.TimeoutExpired:
@@ -266,8 +341,11 @@ class _Copy:
             return "timeout", LIMIT, ""
         if process.returncode not in (1, 2):
             raise RuntimeError(f"pytest ended with {process.returncode}:\n{output}")
-        failed = [line.split(" - ")[0].split(" ", 1)[1] for line in output.splitlines()
-                  if line.startswith(("FAILED", "ERROR"))]
+        failed = [
+            line.split(" - ")[0].split(" ", 1)[1]
+            for line in output.splitlines()
+            if line.startswith(("FAILED", "ERROR"))
+        ]
         return "killed", seconds, failed[0] if failed else "collection"
 
     def close(self) -> None:
@@ -291,8 +369,15 @@ def run(name: str, jobs: int, only: list[str], survivors: bool) -> list[str]:
             old = {row["id"]: row for row in csv.DictReader(stream)}
     mutants = chosen_mutants(name)
     equivalent = _group(name).get("equivalent", {})
-    wanted = [(m, s) for m, s in mutants if (not only or m.id in only) and (
-        not survivors or old.get(m.id, {}).get("outcome", "survived") not in ("killed", "timeout"))]
+    wanted = [
+        (m, s)
+        for m, s in mutants
+        if (not only or m.id in only)
+        and (
+            not survivors
+            or old.get(m.id, {}).get("outcome", "survived") not in ("killed", "timeout")
+        )
+    ]
     copies = threading.local()
     made: list[_Copy] = []
     lock = threading.Lock()
@@ -316,8 +401,16 @@ def run(name: str, jobs: int, only: list[str], survivors: bool) -> list[str]:
             target.write_text(original, encoding="utf-8")
         if outcome == "survived" and mutant.id in equivalent:
             outcome = "equivalent"
-        values = (mutant.id, outcome, f"{seconds:.0f}", by, f"{mutant.file}:{mutant.where}",
-                  mutant.line, mutant.old, mutant.new)
+        values = (
+            mutant.id,
+            outcome,
+            f"{seconds:.0f}",
+            by,
+            f"{mutant.file}:{mutant.where}",
+            mutant.line,
+            mutant.old,
+            mutant.new,
+        )
         with lock:
             old[mutant.id] = dict(zip(COLUMNS, values, strict=True))
             _write(path, [old[m.id] for m, _ in mutants if m.id in old])
@@ -326,8 +419,10 @@ def run(name: str, jobs: int, only: list[str], survivors: bool) -> list[str]:
     try:
         for tests in {tuple(_tests(name, m.file)) for m, _ in wanted}:
             outcome, seconds, by = copy().test(list(tests), False)
-            print(f"without a mutant: {outcome} {by} in {seconds:.0f} s: {' '.join(tests)}",
-                  flush=True)
+            print(
+                f"without a mutant: {outcome} {by} in {seconds:.0f} s: {' '.join(tests)}",
+                flush=True,
+            )
             if outcome != "survived":
                 raise SystemExit("the tests must pass without a mutant")
             if seconds > LIMIT / 2:
@@ -349,29 +444,44 @@ def _write(path: Path, rows: list[dict[str, str]]) -> None:
 
 def table() -> None:
     """Write table.md: every mutant, its outcome, the test that noticed it."""
-    text = ["# Mutants and the tests that notice them", "",
-            f"Seed {SEED}; the first {PER_GROUP} of each group whose line still stands."
-            " Made by `python tests/mutants/mutants.py table`.", ""]
+    text = [
+        "# Mutants and the tests that notice them",
+        "",
+        f"Seed {SEED}; the first {PER_GROUP} of each group whose line still stands."
+        " Made by `python tests/mutants/mutants.py table`.",
+        "",
+    ]
     parts = []
-    summary = ["| group | mutants | killed | timeout | equivalent | survived |",
-               "|---|" + "---:|" * 5]
+    summary = [
+        "| group | mutants | killed | timeout | equivalent | survived |",
+        "|---|" + "---:|" * 5,
+    ]
     for name in _groups():
         path = HERE / "results" / f"{name}.csv"
         if not path.exists():
             continue
         with path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
-        counts = [sum(row["outcome"] == kind for row in rows)
-                  for kind in ("killed", "timeout", "equivalent", "survived")]
+        counts = [
+            sum(row["outcome"] == kind for row in rows)
+            for kind in ("killed", "timeout", "equivalent", "survived")
+        ]
         summary.append(f"| {name} | {len(rows)} | " + " | ".join(map(str, counts)) + " |")
         equivalent = _group(name).get("equivalent", {})
-        parts += ["", f"## {name}", "", "| mutant | where | change | outcome | by, or why not |",
-                  "|---|---|---|---|---|"]
+        parts += [
+            "",
+            f"## {name}",
+            "",
+            "| mutant | where | change | outcome | by, or why not |",
+            "|---|---|---|---|---|",
+        ]
         for row in rows:
             change = f"`{row['line']}`: `{row['old'].strip()}` -> `{row['new'].strip()}`"
             by = equivalent.get(row["id"], row["by"])
-            parts.append(f"| {row['id']} | {row['where']} | {change.replace('|', '&#124;')} "
-                         f"| {row['outcome']} | {by} |")
+            parts.append(
+                f"| {row['id']} | {row['where']} | {change.replace('|', '&#124;')} "
+                f"| {row['outcome']} | {by} |"
+            )
     (HERE / "table.md").write_text("\n".join(text + summary + parts) + "\n", encoding="utf-8")
 
 
@@ -389,8 +499,10 @@ def main() -> None:
     elif options.what == "table":
         table()
     else:
-        left = {name: run(name, options.jobs, options.only, options.survivors)
-                for name in options.group or _groups()}
+        left = {
+            name: run(name, options.jobs, options.only, options.survivors)
+            for name in options.group or _groups()
+        }
         print("survivors:", {name: ids for name, ids in left.items() if ids} or "none")
 
 

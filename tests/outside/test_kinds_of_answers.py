@@ -23,11 +23,11 @@ RUNNER = CliRunner()
 
 
 @lru_cache
-def solve(n: int, ell: int, alpha: str, gamma: str, r: str | Fraction,
-          **options: object) -> RuntimeResult:
+def solve(
+    n: int, ell: int, alpha: str, gamma: str, r: str | Fraction, **options: object
+) -> RuntimeResult:
     parameters = Parameters.of(alpha, gamma, r)
-    return runtime(Landscape.jump(n, ell), Algorithm.lrsao(parameters), outside_h=True,
-                   **options)  # type: ignore[arg-type]
+    return runtime(Landscape.jump(n, ell), Algorithm.lrsao(parameters), outside_h=True, **options)  # type: ignore[arg-type]
 
 
 def law_of(n: int, ell: int, alpha: str, gamma: str, r: str) -> StepLaw:
@@ -65,13 +65,13 @@ def test_below_the_lower_bound_an_enclosure() -> None:
     samples = simulate(law_of(9, 2, "4/5", "1/10", "2"), runs=100_000, seed=11)
     error = samples.times.std() / len(samples.times) ** 0.5
     mean = samples.times.mean()
-    assert to_float(result.total.lower) - 4 * error <= mean <= to_float(
-        result.total.upper) + 4 * error
+    assert (
+        to_float(result.total.lower) - 4 * error <= mean <= to_float(result.total.upper) + 4 * error
+    )
     spread = samples.times.var()  # its standard error is below 2% of it here
     assert result.variance.lower is not None
     assert result.variance.upper is not None
-    assert to_float(result.variance.lower) * 0.9 <= spread <= to_float(
-        result.variance.upper) * 1.1
+    assert to_float(result.variance.lower) * 0.9 <= spread <= to_float(result.variance.upper) * 1.1
 
 
 @pytest.mark.slow
@@ -170,7 +170,8 @@ def test_an_empty_enclosure_is_an_error() -> None:
 
 def test_json_of_an_enclosure() -> None:
     found = RUNNER.invoke(
-        app, ["exact", "--n", "9", "--ell", "2", "--r", "2", "--outside-h", "--json"])
+        app, ["exact", "--n", "9", "--ell", "2", "--r", "2", "--outside-h", "--json"]
+    )
     assert found.exit_code == 0
     data = json.loads(found.stdout)
     assert (data["kind"], data["exact"]) == ("enclosure", False)
@@ -190,16 +191,27 @@ def test_json_of_an_enclosure() -> None:
 def test_tables_of_an_enclosure_and_of_a_trap() -> None:
     text = RUNNER.invoke(app, ["exact", "--n", "9", "--ell", "2", "--r", "2", "--outside-h"]).stdout
     assert "an enclosure of relative width" in text
-    text = RUNNER.invoke(app, ["exact", "--n", "40", "--ell", "3", "--r", "200",
-                               "--outside-h"]).stdout
+    text = RUNNER.invoke(
+        app, ["exact", "--n", "40", "--ell", "3", "--r", "200", "--outside-h"]
+    ).stdout
     assert "infinite" in text
     assert "a run gets stuck for ever with probability" in text
 
 
 @pytest.mark.slow
 def test_simulation_is_the_last_resort_and_says_so() -> None:
-    arguments = ["exact", "--n", "20", "--ell", "3", "--r", "1/10", "--outside-h",
-                 "--max-states", "1000"]
+    arguments = [
+        "exact",
+        "--n",
+        "20",
+        "--ell",
+        "3",
+        "--r",
+        "1/10",
+        "--outside-h",
+        "--max-states",
+        "1000",
+    ]
     text = RUNNER.invoke(app, [*arguments, "--runs", "500"]).stdout
     assert "SIMULATED, not exact: 500 runs" in text
     data = json.loads(RUNNER.invoke(app, [*arguments, "--runs", "500", "--json"]).stdout)

@@ -27,16 +27,20 @@ PAIRS = QUICK.pairs(20)
 
 STEPS = [
     # rational functions: strictness, direction, equality
-    ("x", ">=", "0", ("x >= 0",), "proved"), ("x", ">", "0", ("x >= 0",), "refuted"),
-    ("x", "<=", "0", ("x >= 0",), "refuted"), ("x", "<", "0", ("x < 0",), "proved"),
-    ("x", "<=", "y", ("x < y",), "proved"), ("x", "<", "y", ("x <= y",), "refuted"),
+    ("x", ">=", "0", ("x >= 0",), "proved"),
+    ("x", ">", "0", ("x >= 0",), "refuted"),
+    ("x", "<=", "0", ("x >= 0",), "refuted"),
+    ("x", "<", "0", ("x < 0",), "proved"),
+    ("x", "<=", "y", ("x < y",), "proved"),
+    ("x", "<", "y", ("x <= y",), "refuted"),
     ("(x + y)**2", "=", "x**2 + 2*x*y + y**2", (), "proved"),
     ("(x + y)**2", "=", "x**2 + x*y + y**2", (), "refuted"),
     ("1/x", "<", "1/y", ("0 < y", "y < x"), "proved"),
     ("1/x", "<", "1/y", ("y < x",), "refuted"),
     ("x/(x + 1)", ">=", "1/2", ("x >= 1",), "proved"),
     ("x/(x + 1)", ">", "1/2", ("x >= 1",), "refuted"),
-    ("-1/x", ">", "0", ("x < 0",), "proved"), ("-1/x", "<", "0", ("x < 0",), "refuted"),
+    ("-1/x", ">", "0", ("x < 0",), "proved"),
+    ("-1/x", "<", "0", ("x < 0",), "refuted"),
     # the brackets of H: 1/(2m+1) <= H(m) - ln m - gamma <= 1/(2m)
     ("H(n) - ln(n) - EulerGamma", "<=", "1/(2*n)", ("n >= 1",), "proved"),
     ("H(n) - ln(n) - EulerGamma", ">=", "1/(2*n + 1)", ("n >= 1",), "proved"),
@@ -49,7 +53,8 @@ STEPS = [
     ("ln(n)", "<=", "ln(n + l)", RANGE, "proved"),
     ("ln(n + l)", "<", "ln(n)", RANGE, "refuted"),
     # 0.577 < gamma < 0.578
-    ("EulerGamma", ">", "577/1000", (), "proved"), ("EulerGamma", "<", "578/1000", (), "proved"),
+    ("EulerGamma", ">", "577/1000", (), "proved"),
+    ("EulerGamma", "<", "578/1000", (), "proved"),
     # identities
     ("H(n + 2)", "=", "H(n - 1) + 1/n + 1/(n + 1) + 1/(n + 2)", ("n >= 1",), "proved"),
     ("H(n + 2)", "=", "H(n - 1) + 1/n + 1/(n + 1)", ("n >= 2",), "refuted"),
@@ -79,8 +84,10 @@ def check_refutation(
     left: str, relation: str, right: str, assume: tuple[str, ...], point: dict[str, str]
 ) -> None:
     """Evaluate both sides and the assumptions at the point, in floats of the standard library."""
-    values = {name: float(fmpq(*map(int, text.split("/"))).p) / float(
-        fmpq(*map(int, text.split("/"))).q) for name, text in point.items()}
+    values = {
+        name: float(fmpq(*map(int, text.split("/"))).p) / float(fmpq(*map(int, text.split("/"))).q)
+        for name, text in point.items()
+    }
     a, b = number(left, values), number(right, values)
     holds = {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "=": math.isclose(a, b)}
     assert not holds[relation], (point, a, b)
@@ -106,15 +113,19 @@ def number(text: str, values: dict[str, float]) -> float:
 
 NOT_PROVED = [
     # true, but with less room than the brackets leave; or false beyond the points tried
-    ("EulerGamma", ">", "5772/10000", ()), ("EulerGamma", "<", "5773/10000", ()),
+    ("EulerGamma", ">", "5772/10000", ()),
+    ("EulerGamma", "<", "5773/10000", ()),
     # obligations: H needs m >= 1, ln needs x > 0, a divisor must not vanish
     ("H(t) - ln(t) - EulerGamma", "<=", "1/(2*t)", ("t > 0",)),
     ("H(t - 1) - ln(t)", "<=", "EulerGamma", ("t >= 1",)),
-    ("ln(x)", "<=", "x - 1", ("x >= 0",)), ("ln(x) - ln(x)*2", ">=", "1 - x", ()),
-    ("1/(x - 1)", ">", "0", ("x >= 1",)), ("x/(x - 3)", ">=", "1", ("x >= 3",)),
+    ("ln(x)", "<=", "x - 1", ("x >= 0",)),
+    ("ln(x) - ln(x)*2", ">=", "1 - x", ()),
+    ("1/(x - 1)", ">", "0", ("x >= 1",)),
+    ("x/(x - 3)", ">=", "1", ("x >= 3",)),
     ("1/(x*x)", ">", "0", ()),
     # holds for n <= 10^6 or so only
-    ("n", "<=", "1000000", ("n >= 1",)), ("ln(n)", "<=", "20", ("n >= 1",)),
+    ("n", "<=", "1000000", ("n >= 1",)),
+    ("ln(n)", "<=", "20", ("n >= 1",)),
     ("H(n)", "<=", "ln(n) + EulerGamma + 1/(2*n) - 1/(12*n**2) + 1/(120*n**4)", ("n >= 1",)),
 ]
 
@@ -134,11 +145,16 @@ def test_a_step_that_fails_between_the_integers_is_not_refuted() -> None:
 
 
 ORDERS = [
-    ("n + 5*l", "= O", "0", "n", "proved"), ("n*n", "= O", "0", "n", "refuted"),
-    ("-n*n", "<= O", "0", "n", "proved"), ("-n*n", "= O", "0", "n", "refuted"),
-    ("-n*n", "= o", "0", "n", "refuted"), ("n", "= o", "0", "n", "refuted"),
-    ("1", "= o", "0", "n", "proved"), ("n*l", "<= O", "0", "n", "refuted"),
-    ("H(n)", "= O", "ln(n)", "1", "proved"), ("H(n)", "= O", "0", "1", "refuted"),
+    ("n + 5*l", "= O", "0", "n", "proved"),
+    ("n*n", "= O", "0", "n", "refuted"),
+    ("-n*n", "<= O", "0", "n", "proved"),
+    ("-n*n", "= O", "0", "n", "refuted"),
+    ("-n*n", "= o", "0", "n", "refuted"),
+    ("n", "= o", "0", "n", "refuted"),
+    ("1", "= o", "0", "n", "proved"),
+    ("n*l", "<= O", "0", "n", "refuted"),
+    ("H(n)", "= O", "ln(n)", "1", "proved"),
+    ("H(n)", "= O", "0", "1", "refuted"),
     ("H(n)", "= o", "ln(n) + EulerGamma", "1/n", "refuted"),
     ("H(n)", "= o", "ln(n) + EulerGamma + 1/(2*n)", "1/n", "proved"),
     ("H(n)", "= O", "ln(n) + EulerGamma + 1/(2*n)", "1/n**2", "proved"),
@@ -169,7 +185,8 @@ def error_of_harmonic(m: fmpq) -> tuple[fmpq, fmpq]:
     ball = (arb(m) + 1).digamma() - arb(m).log()
     scale = 10**25
     return tuple(  # type: ignore[return-value]
-        fmpq(int((ball * scale).floor().unique_fmpz()) + k, scale) for k in (0, 1))
+        fmpq(int((ball * scale).floor().unique_fmpz()) + k, scale) for k in (0, 1)
+    )
 
 
 @pytest.mark.parametrize("m", [fmpq(1), fmpq(3, 2), fmpq(7), fmpq(1000), fmpq(10**6, 7)])
@@ -198,10 +215,16 @@ def test_the_bracket_of_a_logarithm(x: fmpq) -> None:
         assert not all(holds(b, {"x": x, "log0": wrong}) for b in brackets), wrong
 
 
-@pytest.mark.parametrize(("text", "enough", "short"), [
-    ("H(t)", "t >= 1", "t >= 9/10"), ("H(t - 1)", "t >= 2", "t >= 1"),
-    ("ln(t)*t", "t > 0", "t >= 0"), ("ln(t - 3)*t", "t > 3", "t >= 3"),
-    ("summation(1/(t - s), s, 1, 2)", "t >= 4", "t >= 3")])
+@pytest.mark.parametrize(
+    ("text", "enough", "short"),
+    [
+        ("H(t)", "t >= 1", "t >= 9/10"),
+        ("H(t - 1)", "t >= 2", "t >= 1"),
+        ("ln(t)*t", "t > 0", "t >= 0"),
+        ("ln(t - 3)*t", "t > 3", "t >= 3"),
+        ("summation(1/(t - s), s, 1, 2)", "t >= 4", "t >= 3"),
+    ],
+)
 def test_duties_of_brackets(text: str, enough: str, short: str) -> None:
     """What a bracket needs must follow from the assumptions."""
     prover = Prover()
@@ -211,8 +234,11 @@ def test_duties_of_brackets(text: str, enough: str, short: str) -> None:
 
 def test_logarithms_are_ordered_only_where_their_arguments_are() -> None:
     prover = Prover()
-    for assume, many in ((("x > 0", "y >= x"), 1), (("x > 0", "y > 0"), 0),
-                         (("x > 0", "y > 0", "x >= y"), 1)):
+    for assume, many in (
+        (("x > 0", "y >= x"), 1),
+        (("x > 0", "y > 0"), 0),
+        (("x > 0", "y > 0", "x >= y"), 1),
+    ):
         found = algebra._with_brackets(to_sympy("ln(x) - 2*ln(y)"), to_sympy("0"), assume, prover)
         assert found is not None
         both = [b for b in found[2] if "log0" in str(b) and "log1" in str(b)]
@@ -224,21 +250,25 @@ def test_logarithms_are_ordered_only_where_their_arguments_are() -> None:
             assert not holds(b, {logs[small]: fmpq(2), logs[large]: fmpq(1)})
 
 
-@pytest.mark.parametrize(("text", "relation", "assume", "proved"), [
-    ("ln(1 + x) - x*ln(2)", ">=", ("x >= 0", "x <= 1"), True),
-    ("x*ln(2) - ln(1 + x)", "<=", ("x >= 0", "x <= 1"), True),
-    ("x*ln(2) - ln(1 + x)", ">=", ("x >= 0", "x <= 1"), False),  # convex
-    ("ln(1 + x) - x*ln(2)", ">", ("x >= 0", "x <= 1"), False),  # 0 at the ends
-    ("ln(1 + x) - x*ln(2)", ">=", ("x >= 0", "x <= 2"), False),  # negative at an end
-    ("ln(1 + x) - x*ln(2)", ">=", ("x >= -1/2", "x <= 1"), False),  # negative at the other
-    ("ln(1 + x) - x*ln(2)", ">=", ("x >= 0",), False),
-    ("ln(1 + x) - x*ln(2)", "=", ("x >= 0", "x <= 1"), False),
-    ("1/x - ln(1 + 1/x)", ">", ("x >= 1",), True), ("1/x - ln(1 + 1/x)", ">=", ("x >= 1",), True),
-    ("ln(1 + 1/x) - 1/x", "<", ("x >= 1",), True),
-    ("ln(1 + 1/x) - 1/x", ">", ("x >= 1",), False),  # increasing to 0
-    ("1/x - ln(1 + 1/x) - 1", ">", ("x >= 1",), False),  # decreasing to -1
-    ("1/x - ln(1 + 1/x)", ">", ("x <= 1",), False),  # not towards infinity
-])
+@pytest.mark.parametrize(
+    ("text", "relation", "assume", "proved"),
+    [
+        ("ln(1 + x) - x*ln(2)", ">=", ("x >= 0", "x <= 1"), True),
+        ("x*ln(2) - ln(1 + x)", "<=", ("x >= 0", "x <= 1"), True),
+        ("x*ln(2) - ln(1 + x)", ">=", ("x >= 0", "x <= 1"), False),  # convex
+        ("ln(1 + x) - x*ln(2)", ">", ("x >= 0", "x <= 1"), False),  # 0 at the ends
+        ("ln(1 + x) - x*ln(2)", ">=", ("x >= 0", "x <= 2"), False),  # negative at an end
+        ("ln(1 + x) - x*ln(2)", ">=", ("x >= -1/2", "x <= 1"), False),  # negative at the other
+        ("ln(1 + x) - x*ln(2)", ">=", ("x >= 0",), False),
+        ("ln(1 + x) - x*ln(2)", "=", ("x >= 0", "x <= 1"), False),
+        ("1/x - ln(1 + 1/x)", ">", ("x >= 1",), True),
+        ("1/x - ln(1 + 1/x)", ">=", ("x >= 1",), True),
+        ("ln(1 + 1/x) - 1/x", "<", ("x >= 1",), True),
+        ("ln(1 + 1/x) - 1/x", ">", ("x >= 1",), False),  # increasing to 0
+        ("1/x - ln(1 + 1/x) - 1", ">", ("x >= 1",), False),  # decreasing to -1
+        ("1/x - ln(1 + 1/x)", ">", ("x <= 1",), False),  # not towards infinity
+    ],
+)
 def test_functions_of_one_unknown(
     text: str, relation: str, assume: tuple[str, ...], proved: bool
 ) -> None:
@@ -246,10 +276,18 @@ def test_functions_of_one_unknown(
     assert (outcome is not None and outcome.status == "proved") == proved
 
 
-@pytest.mark.parametrize(("assume", "ends"), [
-    (("x >= 1", "x <= 2"), ("1", "2")), (("1 <= x", "2 >= x"), ("1", "2")),
-    (("x > 1/3",), ("1/3", "None")), (("3 > x",), ("None", "3")), (("y >= 1", "x < y"),
-    ("None", "None")), (("y <= 3",), ("None", "None")), (("0 < x", "x < 7"), ("0", "7"))])
+@pytest.mark.parametrize(
+    ("assume", "ends"),
+    [
+        (("x >= 1", "x <= 2"), ("1", "2")),
+        (("1 <= x", "2 >= x"), ("1", "2")),
+        (("x > 1/3",), ("1/3", "None")),
+        (("3 > x",), ("None", "3")),
+        (("y >= 1", "x < y"), ("None", "None")),
+        (("y <= 3",), ("None", "None")),
+        (("0 < x", "x < 7"), ("0", "7")),
+    ],
+)
 def test_ends_of_an_interval(assume: tuple[str, ...], ends: tuple[str, str]) -> None:
     assert tuple(map(str, algebra._ends("x", assume))) == ends
 

@@ -24,16 +24,35 @@ QUICK = Setting(second_solver=False)
 # -- names -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [
-    "lemma10", "Lemma 10", "lemma-10", "LEMMA_10", "  lemma\t10 ", "lem 10", "lem.10", "Lemma 010"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lemma10",
+        "Lemma 10",
+        "lemma-10",
+        "LEMMA_10",
+        "  lemma\t10 ",
+        "lem 10",
+        "lem.10",
+        "Lemma 010",
+    ],
+)
 def test_ways_to_write_a_name(name: str) -> None:
     assert find(name).id == "Lemma 10"
 
 
-@pytest.mark.parametrize(("name", "wanted"), [
-    ("thm 7", "Theorem 7"), ("theorem16", "Theorem 16"), ("remark-13", "Remark 13"),
-    ("failing excursions no way out", "Failing excursions, no way out"), ("(a)", "(A)"),
-    ("lemma 3 one position", "Lemma 3, one position"), ("H not empty", "(H) not empty")])
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("thm 7", "Theorem 7"),
+        ("theorem16", "Theorem 16"),
+        ("remark-13", "Remark 13"),
+        ("failing excursions no way out", "Failing excursions, no way out"),
+        ("(a)", "(A)"),
+        ("lemma 3 one position", "Lemma 3, one position"),
+        ("H not empty", "(H) not empty"),
+    ],
+)
 def test_names_without_their_punctuation(name: str, wanted: str) -> None:
     assert find(name).id == wanted
 
@@ -42,9 +61,15 @@ def test_no_two_statements_share_a_plain_name() -> None:
     assert len({plain_name(name) for name in all_statements()}) == len(all_statements())
 
 
-@pytest.mark.parametrize(("name", "near"), [
-    ("Lema 12", "'Lemma 12'"), ("theorm 11", "'Theorem 11'"), ("failing excursion", "'Failing "),
-    ("lemma 1O", "'Lemma 1")])
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("Lema 12", "'Lemma 12'"),
+        ("theorm 11", "'Theorem 11'"),
+        ("failing excursion", "'Failing "),
+        ("lemma 1O", "'Lemma 1"),
+    ],
+)
 def test_an_unknown_name_gets_near_ones(
     name: str, near: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,25 +168,33 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "key", "text", "why"), [
-    pytest.param(*item, marks=pytest.mark.slow) if item[0] == "Lemma 9" else item
-    for item in UNREADABLE])
+@pytest.mark.parametrize(
+    ("name", "key", "text", "why"),
+    [
+        pytest.param(*item, marks=pytest.mark.slow) if item[0] == "Lemma 9" else item
+        for item in UNREADABLE
+    ],
+)
 def test_terms_without_a_value_are_unknown(name: str, key: str, text: str, why: str) -> None:
     """Never proved or verified by the evidence that does not read the term."""
     [result] = verify([name], QUICK.mutate(terms={(name, key): text}))
     assert result.verdict is Verdict.UNKNOWN
     assert any(re.search(why, e.summary) for e in result.evidence), [
-        e.summary for e in result.evidence]
+        e.summary for e in result.evidence
+    ]
 
 
 def _dividing(parameters: Any) -> Algorithm:
     """LRSAO with a penalty that divides by zero."""
-    return replace(Algorithm.lrsao(parameters),
-                   equal=Reward(constant=-1 / (parameters.r - parameters.r)))
+    return replace(
+        Algorithm.lrsao(parameters), equal=Reward(constant=-1 / (parameters.r - parameters.r))
+    )
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param("Lemma 4", marks=pytest.mark.slow), "Isolated points", "Lemma 3, one position"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("Lemma 4", marks=pytest.mark.slow), "Isolated points", "Lemma 3, one position"],
+)
 def test_a_penalty_that_divides_by_zero_is_no_verdict(name: str) -> None:
     [result] = verify([name], QUICK.mutate(algorithm=_dividing))
     assert result.verdict in (Verdict.UNKNOWN, Verdict.REFUTED)

@@ -36,21 +36,39 @@ def test_every_display_is_decided(name: str) -> None:
 
 
 CORRECTIONS = [
-    ("Theorem 7 polynomial", {
-        "Theorem 7 polynomial:2":
-            ("=", "(3*(2*n - 1)*(2*n - 5) + 4*(2*n - 5) - 6*n*(2*n - 1))/(6*(2*n - 1)*(2*n - 5))"),
-        "Theorem 7 polynomial:3":
-            ("=", "(3*(4*n**2 - 12*n + 5) + 8*n - 20 - 12*n**2 + 6*n)/(6*(2*n - 1)*(2*n - 5))"),
-        "Theorem 7 polynomial:4": ("=", "(-22*n - 5)/(6*(2*n - 1)*(2*n - 5))")}),
+    (
+        "Theorem 7 polynomial",
+        {
+            "Theorem 7 polynomial:2": (
+                "=",
+                "(3*(2*n - 1)*(2*n - 5) + 4*(2*n - 5) - 6*n*(2*n - 1))/(6*(2*n - 1)*(2*n - 5))",
+            ),
+            "Theorem 7 polynomial:3": (
+                "=",
+                "(3*(4*n**2 - 12*n + 5) + 8*n - 20 - 12*n**2 + 6*n)/(6*(2*n - 1)*(2*n - 5))",
+            ),
+            "Theorem 7 polynomial:4": ("=", "(-22*n - 5)/(6*(2*n - 1)*(2*n - 5))"),
+        },
+    ),
     ("Lemma 12 (R used)", {"Lemma 12 (R used):2": (">=", "alpha + alpha*gamma*qL")}),
-    ("Theorem 11", {
-        "Theorem 11:0": ("", "summation(5*n/(n - s), s, l + 3, n - l - 2) + 2*n/l"),
-        "Theorem 11:2": ("<= O", "5*n*ln((n - l - 3)/(l + 1)) + 2*n/l")}),
+    (
+        "Theorem 11",
+        {
+            "Theorem 11:0": ("", "summation(5*n/(n - s), s, l + 3, n - l - 2) + 2*n/l"),
+            "Theorem 11:2": ("<= O", "5*n*ln((n - l - 3)/(l + 1)) + 2*n/l"),
+        },
+    ),
     ("Lemma 5 (2) time", {"Lemma 5 (2) time:0": ("", "n*(H(n - k) - H(n - (b + 1)))")}),
-    ("Lemma 17 by parts", {
-        "Lemma 17 by parts:2": (
-            "=", "-(k - (2*k + 1)/2)*(1/k - 1/(k + 1))"
-                 " + integral((t - (2*k + 1)/2)/t**2, t, k, k + 1)")}),
+    (
+        "Lemma 17 by parts",
+        {
+            "Lemma 17 by parts:2": (
+                "=",
+                "-(k - (2*k + 1)/2)*(1/k - 1/(k + 1))"
+                " + integral((t - (2*k + 1)/2)/t**2, t, k, k + 1)",
+            )
+        },
+    ),
 ]
 
 
@@ -90,8 +108,12 @@ FALSIFIED = [
     ("(B):1", "=", "n*H(l - 1)"),
     ("Theorem 16:1", "<= O", "n/l"),
     ("Lemma 17 difference:1", "=", "ln((k + 1)/k) - 1/k"),
-    ("Lemma 17 f':5", "=", "1/(t*(t + 1)**2*(t + 1/2)**2*(t + 3/2))"
-                           "*(t**3 + 2*t**2 + t - (t**3 + 5/2*t**2 + 3/2*t + 3/8))"),
+    (
+        "Lemma 17 f':5",
+        "=",
+        "1/(t*(t + 1)**2*(t + 1/2)**2*(t + 3/2))"
+        "*(t**3 + 2*t**2 + t - (t**3 + 5/2*t**2 + 3/2*t + 3/8))",
+    ),
     ("Lemma 17 upper:1", "<=", "1/(4*k*(k + 1))"),
     ("Lemma 17 lower:1", ">=", "1/2*(1/k - 1/(k + 1))"),
     ("Lemma 17 brackets:2", "<=", "1/(2*n + 1)"),
@@ -105,15 +127,20 @@ def test_a_falsified_line_switches_an_erratum_on(line: str, relation: str, text:
     assert any(e.line == line for e in errata), [e.line for e in errata]
 
 
-@pytest.mark.parametrize(("left", "relation", "right", "status"), [
-    ("H(n + 1)", "=", "H(n) + 1/(n + 1)", "proved"),
-    ("H(n + 1)", "=", "H(n) + 1/n", "refuted"),
-    ("ln(n*(n + 1))", "=", "ln(n) + ln(n + 1)", "proved"),
-    ("n*l", "<=", "n*n", "proved"),
-    ("n", "<=", "2*l + 5", "refuted"),
-    ("H(n) - ln(n)", "<=", "EulerGamma", "refuted"),
-])
+@pytest.mark.parametrize(
+    ("left", "relation", "right", "status"),
+    [
+        ("H(n + 1)", "=", "H(n) + 1/(n + 1)", "proved"),
+        ("H(n + 1)", "=", "H(n) + 1/n", "refuted"),
+        ("ln(n*(n + 1))", "=", "ln(n) + ln(n + 1)", "proved"),
+        ("n*l", "<=", "n*n", "proved"),
+        ("n", "<=", "2*l + 5", "refuted"),
+        ("H(n) - ln(n)", "<=", "EulerGamma", "refuted"),
+    ],
+)
 def test_single_comparisons(left: str, relation: str, right: str, status: str) -> None:
     pairs = QUICK.pairs(20)
-    assert compare_sides(left, relation, right, ("l >= 2", "n >= 2*l + 5"),
-                         pairs=pairs).status == status
+    assert (
+        compare_sides(left, relation, right, ("l >= 2", "n >= 2*l + 5"), pairs=pairs).status
+        == status
+    )

@@ -29,17 +29,29 @@ QUICK = Setting(second_solver=False)
 # -- the solver's door ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("assumptions", "goal", "status"), [
-    (["x > 0"], "x >= 0", "proved"), (["x >= 0"], "x > 0", "refuted"),
-    (["x > 1 or x < -1"], "x*x > 1", "proved"), (["x > 1 or y > 1"], "x > 1", "refuted"),
-    (["x > 0 -> y > 0", "x > 1"], "y > 0", "proved"), (["x > 0 -> y > 0"], "y > 0", "refuted"),
-    (["x > 0 and y > 0"], "x*y > 0", "proved"), (["x > 0"], "x > 0 and y > 0", "refuted"),
-    (["x != 0"], "x*x > 0", "proved"), (["x != 1"], "x*x > 0", "refuted"),
-    (["1 < x < 2"], "x < 2", "proved"), (["1 < x < 2"], "1 < x < 3/2", "refuted"),
-    (["x = 3"], "x*x = 9", "proved"), (["x*x = 9"], "x = 3", "refuted"),
-    (["x = 1", "x = 2"], "0 > 1", "proved"), ([], "x < x + 1", "proved"),
-    (["x > 2"], "1/x < 1/2", "proved"), (["x > 2"], "x**2 - x > 2", "proved"),
-])
+@pytest.mark.parametrize(
+    ("assumptions", "goal", "status"),
+    [
+        (["x > 0"], "x >= 0", "proved"),
+        (["x >= 0"], "x > 0", "refuted"),
+        (["x > 1 or x < -1"], "x*x > 1", "proved"),
+        (["x > 1 or y > 1"], "x > 1", "refuted"),
+        (["x > 0 -> y > 0", "x > 1"], "y > 0", "proved"),
+        (["x > 0 -> y > 0"], "y > 0", "refuted"),
+        (["x > 0 and y > 0"], "x*y > 0", "proved"),
+        (["x > 0"], "x > 0 and y > 0", "refuted"),
+        (["x != 0"], "x*x > 0", "proved"),
+        (["x != 1"], "x*x > 0", "refuted"),
+        (["1 < x < 2"], "x < 2", "proved"),
+        (["1 < x < 2"], "1 < x < 3/2", "refuted"),
+        (["x = 3"], "x*x = 9", "proved"),
+        (["x*x = 9"], "x = 3", "refuted"),
+        (["x = 1", "x = 2"], "0 > 1", "proved"),
+        ([], "x < x + 1", "proved"),
+        (["x > 2"], "1/x < 1/2", "proved"),
+        (["x > 2"], "x**2 - x > 2", "proved"),
+    ],
+)
 def test_queries(assumptions: list[str], goal: str, status: str) -> None:
     answer = Prover().prove(assumptions, goal)
     assert answer.status == status
@@ -57,8 +69,12 @@ def test_satisfiable_has_three_answers() -> None:
     assert prover.satisfiable(["x > 0"]) is True
     assert prover.satisfiable(["x > 0", "x < 0"]) is False
     names = "abcdefg"
-    hard = [f"{x}*{x}*{x} + {y}*{y}*{z} - {x}*{z} = {i}" for i, (x, y, z) in enumerate(
-        zip(names, names[1:] + names[:1], names[2:] + names[:2], strict=True), 1)]
+    hard = [
+        f"{x}*{x}*{x} + {y}*{y}*{z} - {x}*{z} = {i}"
+        for i, (x, y, z) in enumerate(
+            zip(names, names[1:] + names[:1], names[2:] + names[:2], strict=True), 1
+        )
+    ]
     assert Prover(seconds=0.05).satisfiable([*hard, "a*b*c >= d*e*f*g"]) is None
 
 
@@ -92,14 +108,20 @@ def test_a_contradicting_second_solver_is_an_error() -> None:
 
 
 def test_confirmations_are_counted() -> None:
-    answers = [Answer("proved", second="agrees"), Answer("proved", second="unknown"),
-               Answer("proved"), Answer("proved", second="agrees")]
+    answers = [
+        Answer("proved", second="agrees"),
+        Answer("proved", second="unknown"),
+        Answer("proved"),
+        Answer("proved", second="agrees"),
+    ]
     assert summary_of(answers) == "cvc5 confirms 2 of 3 queries"
     assert summary_of([Answer("proved")]) == ""
 
 
-@pytest.mark.parametrize("text", [
-    "n", "3/7", "n + l - 2", "2*n*l", "n**3 - l", "1/n", "n**-2 + l/n", "(n - l)/(n + l)**2"])
+@pytest.mark.parametrize(
+    "text",
+    ["n", "3/7", "n + l - 2", "2*n*l", "n**3 - l", "1/n", "n**-2 + l/n", "(n - l)/(n + l)**2"],
+)
 def test_rational_functions_become_the_same_terms(text: str) -> None:
     import z3
 
@@ -110,7 +132,8 @@ def test_rational_functions_become_the_same_terms(text: str) -> None:
     value = z3.simplify(z3.substitute(term, *((names[k], z3.RealVal(v)) for k, v in at.items())))
     exact = to_sympy(text).subs({s: at[s.name] for s in to_sympy(text).free_symbols})
     assert fmpq(value.numerator_as_long(), value.denominator_as_long()) == fmpq(
-        int(exact.p), int(exact.q))
+        int(exact.p), int(exact.q)
+    )
 
 
 # -- regions and cases, by brute force ------------------------------------------------------------
@@ -134,8 +157,12 @@ def test_every_step_is_an_instance_of_its_cases(family: LandscapeFamily) -> None
                     q = p + 2 * direction - 1
                     if not 0 <= q <= n:
                         continue
-                    found = [c for c in cases(family) if (c.action, c.direction) == (
-                        action, direction) and satisfied(c.region, n, ell, p)]
+                    found = [
+                        c
+                        for c in cases(family)
+                        if (c.action, c.direction) == (action, direction)
+                        and satisfied(c.region, n, ell, p)
+                    ]
                     assert found, (n, ell, p, action, direction)
                     gain = int(values[q]) - int(values[p])
                     after = q if gain >= 0 else p
@@ -160,10 +187,18 @@ def test_no_case_begins_at_the_optimum_or_leaves_the_cube() -> None:
 def test_feasibility_and_pruning_against_brute_force() -> None:
     regions = region_solver(JUMP)
     ell = Affine(ell=1)
-    forms = [(P - ell,), (ell - P, P - ell - 1), (N - P - 5, P - ell - 1), (P - N,), (P - N - 1,),
-             (2 * ell + 4 - N,), (2 * ell + 5 - N, P - 3, 3 - P)]
-    points = [(n, l_, p) for n in range(9, 16) for l_ in range(2, (n - 5) // 2 + 1)
-              for p in range(n + 1)]
+    forms = [
+        (P - ell,),
+        (ell - P, P - ell - 1),
+        (N - P - 5, P - ell - 1),
+        (P - N,),
+        (P - N - 1,),
+        (2 * ell + 4 - N,),
+        (2 * ell + 5 - N, P - 3, 3 - P),
+    ]
+    points = [
+        (n, l_, p) for n in range(9, 16) for l_ in range(2, (n - 5) // 2 + 1) for p in range(n + 1)
+    ]
     for region in forms:
         some = [x for x in points if satisfied(region, *x)]
         assert regions.feasible(region) == bool(some)
@@ -192,18 +227,22 @@ def induction() -> Induction:
 
 
 TRUE: list[Fact | StepFact] = [
-    Fact("not beyond the optimum", "p <= n"), Fact("left plateau", "p <= l", (1,)),
+    Fact("not beyond the optimum", "p <= n"),
+    Fact("left plateau", "p <= l", (1,)),
     StepFact("J loses on a plateau", "zJ1 <= zJ", when="zJ <= 0", phases=(1,), actions=("J",)),
-    StepFact("steps", "p1 <= p + 1"), StepFact("steps back", "p1 >= p - 1", final=True),
+    StepFact("steps", "p1 <= p + 1"),
+    StepFact("steps back", "p1 >= p - 1", final=True),
 ]
 FALSE: list[tuple[Fact | StepFact, str]] = [
     (Fact("false at the start", "zL > 0", (1,)), "at the start"),
     (Fact("false at the start, too", "p >= 1"), "at the start"),
-    (Fact("not kept", "L <= 0"), "phase"), (Fact("not kept in phase 3", "zR >= 0"), "phase"),
+    (Fact("not kept", "L <= 0"), "phase"),
+    (Fact("not kept in phase 3", "zR >= 0"), "phase"),
     (Fact("too sharp by one", "p <= l - 1", (1,)), "phase 1"),
     (Fact("too sharp in phase 2", "p <= n - l - 2", (2,)), "phase"),
     (Fact("no mistakes at all", "zJ = 0", (1,)), "phase 1"),
-    (StepFact("always up", "p1 >= p"), "phase"), (StepFact("always moving", "p1 != p"), "phase"),
+    (StepFact("always up", "p1 >= p"), "phase"),
+    (StepFact("always moving", "p1 != p"), "phase"),
     (StepFact("J keeps", "zJ1 = zJ", phases=(1,), actions=("J",)), "phase 1, J"),
     (StepFact("flipped", "zJ1 >= zJ", when="zJ <= 0", phases=(1,), actions=("J",)), "phase 1, J"),
     (StepFact("never the optimum", "p1 <= n - 1", final=True), "phase 3"),
@@ -217,9 +256,7 @@ def test_true_facts_are_derived(fact: Fact | StepFact, induction: Induction) -> 
 
 
 @pytest.mark.parametrize(("fact", "where"), FALSE, ids=[f.name for f, _ in FALSE])
-def test_false_facts_are_refused(
-    fact: Fact | StepFact, where: str, induction: Induction
-) -> None:
+def test_false_facts_are_refused(fact: Fact | StepFact, where: str, induction: Induction) -> None:
     evidence = induction.prove([fact])
     assert evidence.verdict is Verdict.UNKNOWN
     assert any(where in line for line in evidence.details[1:]), evidence.details
@@ -251,10 +288,21 @@ def test_the_hypothesis_is_used(induction: Induction) -> None:
     assert changed.prove([bound]).verdict is Verdict.UNKNOWN
 
 
-@pytest.mark.parametrize(("text", "generic"), [
-    ("L <= 0", True), ("L <= 0 or J <= 0", True), ("s = l + 1 -> L = 0", True), ("tR > tL", False),
-    ("s >= l + 1 and s <= n - l - 1 -> J >= 0", True), ("zL > 0", False), ("p <= l", False),
-    ("zL != 0", False), ("R != p", True), ("zJ = 0 or zJ = -alpha*r", False)])
+@pytest.mark.parametrize(
+    ("text", "generic"),
+    [
+        ("L <= 0", True),
+        ("L <= 0 or J <= 0", True),
+        ("s = l + 1 -> L = 0", True),
+        ("tR > tL", False),
+        ("s >= l + 1 and s <= n - l - 1 -> J >= 0", True),
+        ("zL > 0", False),
+        ("p <= l", False),
+        ("zL != 0", False),
+        ("R != p", True),
+        ("zJ = 0 or zJ = -alpha*r", False),
+    ],
+)
 def test_facts_about_every_row_are_told_from_those_about_one(text: str, generic: bool) -> None:
     """A fact about every row is assumed once per row that a step touches."""
     assert _is_generic(text) is generic
@@ -285,8 +333,13 @@ def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -
     n, ell, parameters = 11, 3, Parameters.paper(11)
     law = StepLaw.of(JUMP.at(n, ell), Algorithm.lrsao(parameters))
     run, seen = Run(law), 0
-    numbers = {"alpha": parameters.alpha, "gamma": parameters.gamma, "r": parameters.r,
-               "n": fmpq(n), "l": fmpq(ell)}
+    numbers = {
+        "alpha": parameters.alpha,
+        "gamma": parameters.gamma,
+        "r": parameters.r,
+        "n": fmpq(n),
+        "l": fmpq(ell),
+    }
     for k in range(200):
         if run.finished:
             break
@@ -297,8 +350,11 @@ def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -
         record = run.step(action, up)
         for context in induction.steps:
             c = context.case
-            if (c.action, c.direction) != (action, up) or not satisfied(c.region, n, ell, p) or (
-                    record.phase != context.phase):
+            if (
+                (c.action, c.direction) != (action, up)
+                or not satisfied(c.region, n, ell, p)
+                or (record.phase != context.phase)
+            ):
                 continue
             assert context.following == min(record.next_phase, 3)  # the optimum ends it
             values = {**numbers, "p": fmpq(p), "M": largest[record.next_position]}
@@ -319,12 +375,18 @@ def item(verdict: Verdict, part: str = "", kind: Kind = Kind.SMT) -> Evidence:
 
 def test_verdicts_are_ordered() -> None:
     assert [v.value for v in sorted(Verdict, key=lambda v: v.rank)] == [
-        "PROVED", "VERIFIED", "SUPPORTED", "UNKNOWN", "REFUTED"]
+        "PROVED",
+        "VERIFIED",
+        "SUPPORTED",
+        "UNKNOWN",
+        "REFUTED",
+    ]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_combinations(reverse: bool) -> None:
     """Best per part unless refuted, then the worst part; in any order."""
+
     def combined(*items: Evidence) -> str:
         return combine(items[::-1] if reverse else items).value
 
@@ -344,19 +406,63 @@ def test_combinations(reverse: bool) -> None:
 
 def test_results_for_machines() -> None:
     """The keys and values that readers of `verify --json` find."""
-    evidence = Evidence(kind=Kind.SMT, verdict=Verdict.PROVED, summary="s", part="(1)", range="r",
-                        details=("d",), second="cvc5", seconds=1.23456)
-    erratum = Erratum(line="a:1", location="here", printed="x", corrected="y", reason="why",
-                      inherited=("z",))
+    evidence = Evidence(
+        kind=Kind.SMT,
+        verdict=Verdict.PROVED,
+        summary="s",
+        part="(1)",
+        range="r",
+        details=("d",),
+        second="cvc5",
+        seconds=1.23456,
+    )
+    erratum = Erratum(
+        line="a:1", location="here", printed="x", corrected="y", reason="why", inherited=("z",)
+    )
     result = StatementResult(
-        id="Lemma 0", title="t", location="l", claim="c", evidence=(evidence,), errata=(erratum,),
-        depends=("Lemma 1",), code=("f",), refuted_support=("Lemma 1",), seconds=2.34567)
+        id="Lemma 0",
+        title="t",
+        location="l",
+        claim="c",
+        evidence=(evidence,),
+        errata=(erratum,),
+        depends=("Lemma 1",),
+        code=("f",),
+        refuted_support=("Lemma 1",),
+        seconds=2.34567,
+    )
     assert result.to_dict() == {
-        "id": "Lemma 0", "title": "t", "location": "l", "claim": "c", "verdict": "PROVED",
-        "evidence": [{"kind": "smt", "verdict": "PROVED", "part": "(1)", "summary": "s",
-                      "range": "r", "details": ["d"], "second_solver": "cvc5", "seconds": 1.235,
-                      "counterexample": None}],
-        "errata": [{"line": "a:1", "location": "here", "printed": "x", "corrected": "y",
-                    "reason": "why", "inherited": ["z"]}],
-        "depends": ["Lemma 1"], "refuted_support": ["Lemma 1"], "code": ["f"], "seconds": 2.346}
+        "id": "Lemma 0",
+        "title": "t",
+        "location": "l",
+        "claim": "c",
+        "verdict": "PROVED",
+        "evidence": [
+            {
+                "kind": "smt",
+                "verdict": "PROVED",
+                "part": "(1)",
+                "summary": "s",
+                "range": "r",
+                "details": ["d"],
+                "second_solver": "cvc5",
+                "seconds": 1.235,
+                "counterexample": None,
+            }
+        ],
+        "errata": [
+            {
+                "line": "a:1",
+                "location": "here",
+                "printed": "x",
+                "corrected": "y",
+                "reason": "why",
+                "inherited": ["z"],
+            }
+        ],
+        "depends": ["Lemma 1"],
+        "refuted_support": ["Lemma 1"],
+        "code": ["f"],
+        "seconds": 2.346,
+    }
     assert (result.kinds, result.counterexamples) == ((Kind.SMT,), ())

@@ -72,19 +72,32 @@ TERMS = [
 
 
 SLOW_TERMS = {
-    ("Lemma 17", "lower"), ("Lemma 17", "expansion"), ("Theorem 11", "bound"), ("Lemma 2", "bound"),
-    ("Lemma 6", "value"), ("Lemma 6", "uses"), ("Theorem 7", "expansion"), ("Lemma 12", "row 0"),
-    ("Lemma 8", "uses"), ("Lemma 4", "most"), ("After Lemma 14, moves", "times"),
-    ("Theorem 1", "order"), ("Failing excursions", "bound"), ("Lemma 14", "J moves"),
+    ("Lemma 17", "lower"),
+    ("Lemma 17", "expansion"),
+    ("Theorem 11", "bound"),
+    ("Lemma 2", "bound"),
+    ("Lemma 6", "value"),
+    ("Lemma 6", "uses"),
+    ("Theorem 7", "expansion"),
+    ("Lemma 12", "row 0"),
+    ("Lemma 8", "uses"),
+    ("Lemma 4", "most"),
+    ("After Lemma 14, moves", "times"),
+    ("Theorem 1", "order"),
+    ("Failing excursions", "bound"),
+    ("Lemma 14", "J moves"),
     ("Lemma 17", "upper"),
 }
 """Some five seconds each, a minute together."""
 
 
-@pytest.mark.parametrize(("name", "key", "text"), [
-    pytest.param(*term, marks=pytest.mark.slow) if term[:2] in SLOW_TERMS else term
-    for term in TERMS
-])
+@pytest.mark.parametrize(
+    ("name", "key", "text"),
+    [
+        pytest.param(*term, marks=pytest.mark.slow) if term[:2] in SLOW_TERMS else term
+        for term in TERMS
+    ],
+)
 def test_a_changed_term_is_refuted(name: str, key: str, text: str) -> None:
     assert _verdict(name, terms={(name, key): text}) is Verdict.REFUTED
 
@@ -102,10 +115,13 @@ CORRECTED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "terms"), [
-    pytest.param(*item, marks=pytest.mark.slow) if item[0].startswith("Failing") else item
-    for item in CORRECTED
-])
+@pytest.mark.parametrize(
+    ("name", "terms"),
+    [
+        pytest.param(*item, marks=pytest.mark.slow) if item[0].startswith("Failing") else item
+        for item in CORRECTED
+    ],
+)
 def test_the_corrected_statement_is_not_refuted(name: str, terms: dict[str, str]) -> None:
     assert _verdict(name) is Verdict.REFUTED
     changed = {(name, key): text for key, text in terms.items()}
@@ -130,8 +146,9 @@ def test_a_plateau_of_one_position_breaks_lemma_6() -> None:
 
 def test_a_bridge_that_rejects_breaks_remark_13() -> None:
     # LeftBridge that grows on the right plateau rejects moves away from the optimum
-    family = _with("L", Piece.of(0, ELL + 1, P), Piece.of(ELL + 2, N - ELL - 1, 0),
-                   Piece.of(N - ELL, N, P))
+    family = _with(
+        "L", Piece.of(0, ELL + 1, P), Piece.of(ELL + 2, N - ELL - 1, 0), Piece.of(N - ELL, N, P)
+    )
     assert _verdict("Remark 13", family=family) is Verdict.REFUTED
 
 
@@ -160,8 +177,9 @@ def test_punished_rejections_break_lemma_3() -> None:
 
 
 def test_punished_rejections_break_lemma_5() -> None:
-    [result] = verify(["Lemma 5"], QUICK.mutate(
-        algorithm=_punished, terms={("Lemma 5", "also"): "fb1 >= fb"}))
+    [result] = verify(
+        ["Lemma 5"], QUICK.mutate(algorithm=_punished, terms={("Lemma 5", "also"): "fb1 >= fb"})
+    )
     assert any(e.verdict is Verdict.REFUTED and e.part == "(1)" for e in result.evidence)
 
 
@@ -177,8 +195,10 @@ def test_without_the_upper_end_of_h_nothing_is_proved_about_lemma_12() -> None:
 
 
 def test_other_tables_of_signs_are_missed() -> None:
-    [result] = verify(["Signs decide the slope"], QUICK.mutate(
-        terms={("Signs decide the slope", "classes"): "l+1,l+2,l+3"}))
+    [result] = verify(
+        ["Signs decide the slope"],
+        QUICK.mutate(terms={("Signs decide the slope", "classes"): "l+1,l+2,l+3"}),
+    )
     assert result.verdict is not Verdict.PROVED
 
 
@@ -186,13 +206,23 @@ def test_i_i_d_excursions_and_readings_are_refuted_as_stated() -> None:
     for name in ("(E), i.i.d. excursions", "Lemma 3, one position", "Isolated points"):
         assert _verdict(name) is Verdict.REFUTED
     assert _verdict("Isolated points", terms={("Isolated points", "below"): "1"}) is (
-        Verdict.REFUTED)
+        Verdict.REFUTED
+    )
 
 
 def test_every_statement_has_a_mutation() -> None:
-    covered = {name for name, _, _ in TERMS} | {name for name, _ in CORRECTED} | {
-        "Lemma 3", "Lemma 5", "Signs decide the slope", "(E), i.i.d. excursions",
-        "Lemma 3, one position", "Isolated points"}
+    covered = (
+        {name for name, _, _ in TERMS}
+        | {name for name, _ in CORRECTED}
+        | {
+            "Lemma 3",
+            "Lemma 5",
+            "Signs decide the slope",
+            "(E), i.i.d. excursions",
+            "Lemma 3, one position",
+            "Isolated points",
+        }
+    )
     assert set(all_statements()) <= covered
 
 

@@ -36,12 +36,40 @@ from proofs_check.verdict import combine
 from proofs_check.workspace import Workspace
 
 QUICK = Setting(second_solver=False)
-NUMBERED = ["Theorem 1", "Lemma 2", "Lemma 3", "Lemma 4", "Lemma 5", "Lemma 6", "Theorem 7",
-            "Lemma 8", "Lemma 9", "Lemma 10", "Theorem 11", "Lemma 12", "Remark 13", "Lemma 14",
-            "Lemma 15", "Theorem 16", "Lemma 17"]
-CLAIMS = ["(A)", "(B)", "(H) sufficient", "(H) not empty", "Range of l", "Smallest n",
-          "After Lemma 14, moves", "After Lemma 14, choices", "Failing excursions",
-          "Failing excursions, no way out", "P(E)", "tau recurrences", "(E), i.i.d. excursions"]
+NUMBERED = [
+    "Theorem 1",
+    "Lemma 2",
+    "Lemma 3",
+    "Lemma 4",
+    "Lemma 5",
+    "Lemma 6",
+    "Theorem 7",
+    "Lemma 8",
+    "Lemma 9",
+    "Lemma 10",
+    "Theorem 11",
+    "Lemma 12",
+    "Remark 13",
+    "Lemma 14",
+    "Lemma 15",
+    "Theorem 16",
+    "Lemma 17",
+]
+CLAIMS = [
+    "(A)",
+    "(B)",
+    "(H) sufficient",
+    "(H) not empty",
+    "Range of l",
+    "Smallest n",
+    "After Lemma 14, moves",
+    "After Lemma 14, choices",
+    "Failing excursions",
+    "Failing excursions, no way out",
+    "P(E)",
+    "tau recurrences",
+    "(E), i.i.d. excursions",
+]
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +127,9 @@ def test_cases_agree_with_the_step_law() -> None:
                 if not 0 <= p + 2 * d - 1 <= n:
                     continue
                 fitting = [
-                    c for c in cases(JUMP) if (c.action, c.direction) == (action, d)
+                    c
+                    for c in cases(JUMP)
+                    if (c.action, c.direction) == (action, d)
                     and all(f(n=n, ell=ell, p=p) >= 0 for f in c.region)
                 ]
                 assert len({(c.outcome >= 0, c.gain(n=n, ell=ell, p=p)) for c in fitting}) == 1
@@ -107,8 +137,14 @@ def test_cases_agree_with_the_step_law() -> None:
 
 
 def test_known_problems_come_out_by_themselves() -> None:
-    wrong = ["Smallest n", "Lemma 5", "After Lemma 14, choices", "End points",
-             "Failing excursions, no way out", "(E), i.i.d. excursions"]
+    wrong = [
+        "Smallest n",
+        "Lemma 5",
+        "After Lemma 14, choices",
+        "End points",
+        "Failing excursions, no way out",
+        "(E), i.i.d. excursions",
+    ]
     results = {r.id: r for r in verify([*wrong, "After Lemma 14, moves", "Theorem 7"], QUICK)}
     assert all(results[name].verdict is Verdict.REFUTED for name in wrong)
     assert results["After Lemma 14, moves"].verdict is Verdict.PROVED
@@ -176,8 +212,10 @@ def test_verdicts_combine_by_part() -> None:
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.UNKNOWN, "a")]) is Verdict.PROVED
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.VERIFIED, "b")]) is Verdict.VERIFIED
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "a")]) is Verdict.REFUTED
-    assert combine([item(Verdict.PROVED, "a"),
-                    item(Verdict.REFUTED, "b", Kind.LINES)]) is Verdict.PROVED
+    assert (
+        combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "b", Kind.LINES)])
+        is Verdict.PROVED
+    )
 
 
 def test_a_solver_that_gives_up_is_unknown_never_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,8 +291,9 @@ def test_the_table_of_verdicts_is_complete() -> None:
 @pytest.mark.slow
 def test_every_verdict_at_level_quick() -> None:
     """A verdict that changes, for better or worse, is looked at before the table is changed."""
-    found = [(r.id, r.verdict.value, ";".join(e.line for e in r.errata))
-             for r in verify(None, Setting())]
+    found = [
+        (r.id, r.verdict.value, ";".join(e.line for e in r.errata)) for r in verify(None, Setting())
+    ]
     assert found == known_verdicts()
 
 

@@ -70,8 +70,11 @@ def test_invariants(instance: tuple[Landscape, Algorithm]) -> None:
     assert (joint.total, joint.phases) == (result.total, result.phases)
     assert (joint.variance, joint.phase_variances) == (result.variance, result.phase_variances)
     floats = runtime(landscape, algorithm, method="crossing", field="float")
-    for exact, approximate in zip((result.total, *result.phases, result.variance),
-                                  (floats.total, *floats.phases, floats.variance), strict=True):
+    for exact, approximate in zip(
+        (result.total, *result.phases, result.variance),
+        (floats.total, *floats.phases, floats.variance),
+        strict=True,
+    ):
         assert float(approximate) == pytest.approx(float(exact), rel=1e-11)
 
 

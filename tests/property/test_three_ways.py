@@ -20,8 +20,14 @@ def campaign(number: int, examples: int) -> Counter[str]:
     health: Counter[str] = Counter()
 
     @seed(number)
-    @settings(max_examples=examples, database=None, deadline=None, derandomize=False,
-              suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
     @given(instances())
     def check(instance: Instance) -> None:
         compare(instance, health)
@@ -30,8 +36,14 @@ def campaign(number: int, examples: int) -> Counter[str]:
     return health
 
 
-SHARES = {"compared": 0.85, "exact pair": 0.45, "infinite": 0.4, "values": 0.7, "oracle": 0.65,
-          "by crossing": 0.4}
+SHARES = {
+    "compared": 0.85,
+    "exact pair": 0.45,
+    "infinite": 0.4,
+    "values": 0.7,
+    "oracle": 0.65,
+    "by crossing": 0.4,
+}
 """What is usual, of the instances: compared in two ways at least, with two exact answers, with
 an infinite one, with a chain of all values, compared with full Q-tables, crossing counts used."""
 GROUP = 6

@@ -47,9 +47,11 @@ class Instance:
             return Algorithm.lrsao(Parameters.of(*self.parameters))
         rule = self.rule
         return Algorithm(
-            "rule", *(Reward(*map(rational, form)) for form in rule.forms),
+            "rule",
+            *(Reward(*map(rational, form)) for form in rule.forms),
             *map(rational, (rule.keep, rule.learn, rule.bootstrap)),
-            accept_equal=rule.accept_equal, state="blind" if rule.blind else "target",
+            accept_equal=rule.accept_equal,
+            state="blind" if rule.blind else "target",
             actions="target" if rule.only_target else "all",
         )
 
@@ -107,8 +109,9 @@ def instances(draw: st.DrawFn) -> Instance:
     else:
         r = draw(st.fractions(0, 12, max_denominator=4))
     if kind in ("inside", "outside"):
-        return Instance(objectives, target, milestones, Rule.lrsao(alpha, gamma, r),
-                        (alpha, gamma, r))
+        return Instance(
+            objectives, target, milestones, Rule.lrsao(alpha, gamma, r), (alpha, gamma, r)
+        )
     zero: Form = (Fraction(0),) * 3
     if kind == "earl":
         change: Form = (Fraction(0), Fraction(0), Fraction(1))
@@ -118,7 +121,8 @@ def instances(draw: st.DrawFn) -> Instance:
     rule = Rule(1 - alpha, alpha, alpha * gamma, rewards)
     if kind == "rule":
         rule = rule._replace(
-            accept_equal=draw(st.booleans()), blind=draw(st.sampled_from([False, False, True])),
+            accept_equal=draw(st.booleans()),
+            blind=draw(st.sampled_from([False, False, True])),
             only_target=draw(st.sampled_from([False, False, False, True])),
             learn=draw(st.sampled_from([alpha, alpha, -alpha, Fraction(0)])),
         )
@@ -131,8 +135,9 @@ def quantities(values: list[list[Quantity]]) -> list[Quantity]:
 
 
 def quantities_of(result: RuntimeResult) -> list[Quantity]:
-    pairs = zip((result.total, *result.phases), (result.variance, *result.phase_variances),
-                strict=True)
+    pairs = zip(
+        (result.total, *result.phases), (result.variance, *result.phase_variances), strict=True
+    )
     return [q for pair in pairs for q in pair]
 
 
@@ -165,8 +170,13 @@ def check_refusal(error: LrsaoError, advised: bool = True) -> None:
 
 def by_values(law: StepLaw) -> tuple[Answer, MarkovChain | None]:
     """Follow the values of all rows; return also the chain, where all is decided."""
-    block = everything(law, fmpq(1, 4) * max(abs(law.algorithm.learn), fmpq(1, 100)),
-                       exact_bits=24, largest=LIMIT[len(law.landscape.actions)], all_rows=True)
+    block = everything(
+        law,
+        fmpq(1, 4) * max(abs(law.algorithm.learn), fmpq(1, 100)),
+        exact_bits=24,
+        largest=LIMIT[len(law.landscape.actions)],
+        all_rows=True,
+    )
     chain = None if block.undecided else chain_with_values(block)[0]
     return solve_values(block, "exact", 2), chain
 
@@ -175,14 +185,17 @@ def compare_with_oracle(instance: Instance, chain: MarkovChain, steps: int) -> i
     """Compare the laws of the position after 0, 1, .. steps; return how many were compared."""
     oracle = RuleOracle(instance.objectives, instance.target, instance.rule)
     matrix = [
-        [(int(chain.indices[e]), fmpq(int(chain.numerators[e]), int(chain.denominators[i])))
-         for e in range(int(chain.indptr[i]), int(chain.indptr[i + 1]))]
+        [
+            (int(chain.indices[e]), fmpq(int(chain.numerators[e]), int(chain.denominators[i])))
+            for e in range(int(chain.indptr[i]), int(chain.indptr[i + 1]))
+        ]
         for i in range(chain.size)
     ]
     now = {int(chain.start[0]): fmpq(1)}
     compared = 0
-    for t, weights in enumerate(oracle.propagate({(0, oracle.zero_table()): 1}, steps,
-                                                 largest=150)):
+    for t, weights in enumerate(
+        oracle.propagate({(0, oracle.zero_table()): 1}, steps, largest=150)
+    ):
         expected = {p: fmpq(w, oracle.denominator**t) for p, w in position_law(weights).items()}
         found: dict[int, fmpq] = {}
         following: dict[int, fmpq] = {}
@@ -206,8 +219,13 @@ def compare(instance: Instance, health: Counter[str]) -> None:
     seen = {"instances"}
     for method in ("crossing", "joint"):
         try:
-            result = runtime(landscape, algorithm, method=method, outside_h=True,  # type: ignore[arg-type]
-                             max_states=LIMIT[len(instance.objectives)])
+            result = runtime(
+                landscape,
+                algorithm,
+                method=method,
+                outside_h=True,  # type: ignore[arg-type]
+                max_states=LIMIT[len(instance.objectives)],
+            )
         except LrsaoError as error:
             check_refusal(error)
             seen.add("refused")

@@ -38,8 +38,11 @@ Prefer = Callable[[int, Choice], float]
 def oracle_of(law: StepLaw) -> Oracle:
     parameters = law.algorithm.parameters
     assert parameters is not None
-    return Oracle.jump(law.n, law.landscape.ell, *(
-        Fraction(int(v.p), int(v.q)) for v in (parameters.alpha, parameters.gamma, parameters.r)))
+    return Oracle.jump(
+        law.n,
+        law.landscape.ell,
+        *(Fraction(int(v.p), int(v.q)) for v in (parameters.alpha, parameters.gamma, parameters.r)),
+    )
 
 
 @dataclass
@@ -66,8 +69,9 @@ class Foreseen:
             name: {state: i for i, state in enumerate(block.states)}
             for name, block in (("tail", self.whole.tail), ("bottom", self.whole.bottom))
         }
-        self.safe = {r: safe_actions(self.law, cut - 1, self.law.optimum, r)
-                     for r in (self.row, self.below)}
+        self.safe = {
+            r: safe_actions(self.law, cut - 1, self.law.optimum, r) for r in (self.row, self.below)
+        }
 
 
 class Followed:
@@ -108,13 +112,20 @@ class Followed:
             for b, other in enumerate(values):
                 assert key.pattern.relation(a, b) in (UNKNOWN, sign(value - other))
 
-    def follow(self, clusters: Clusters, number: int, choice: Choice,
-               neighbour: int | Interval | None, safe: tuple[bool, ...]) -> int:
+    def follow(
+        self,
+        clusters: Clusters,
+        number: int,
+        choice: Choice,
+        neighbour: int | Interval | None,
+        safe: tuple[bool, ...],
+    ) -> int:
         """Return the cluster after a step; the exploration must have met this very update."""
         option = next(o for o in clusters.options(number) if o.greedy == self.greedy())
         move = self.law.kinds[int(self.law.kind[self.position])][choice.action][choice.direction]
-        update = Update(number, option, choice.action, move.gain,
-                        None if move.stays_in_row else neighbour, safe)
+        update = Update(
+            number, option, choice.action, move.gain, None if move.stays_in_row else neighbour, safe
+        )
         return clusters.following[update]
 
     def advance(self, choice: Choice) -> None:
@@ -145,8 +156,10 @@ class Followed:
 
     def _bottom_patterns(self) -> tuple[int, ...]:
         of = self.known.automata.regions.row_class
-        return tuple(self.brought if r == self.known.row
-                     else self.known.classes[int(of[r])][self.shown[r]] for r in self.bottom.rows)
+        return tuple(
+            self.brought if r == self.known.row else self.known.classes[int(of[r])][self.shown[r]]
+            for r in self.bottom.rows
+        )
 
     def _before(self, choice: Choice) -> None:
         law, automata, row = self.law, self.known.automata, int(self.law.row[self.position])
@@ -158,14 +171,16 @@ class Followed:
             m = None
             if to != row:
                 box = self.known.whole.decomposition.automata.boxes[int(of[to])][
-                    self.known.classes[int(of[to])][self.shown[to]]]
+                    self.known.classes[int(of[to])][self.shown[to]]
+                ]
                 m = largest_of(box)
                 assert holds(max(self.values(to)), m)
             self.brought = self.follow(clusters, self.brought, choice, m, ())
             self.claims(clusters, self.brought, self.values(row, choice.table))
         kind = int(law.kind[self.position])
         self.shown[row] = automata.following[
-            kind, int(of[row]), self.shown[row], choice.action, choice.direction]
+            kind, int(of[row]), self.shown[row], choice.action, choice.direction
+        ]
 
     def _enter(self) -> None:
         """Find the state of the tail with which the cut is hit."""
@@ -211,8 +226,13 @@ class Followed:
         if choice.position == self.law.optimum:
             return Exit(UP, phase, GONE), None
         other = 1 - at
-        after = self.follow(self.tail.clusters, self.state.patterns[at], choice,
-                            self.state.patterns[other], self.known.safe[self.tail.rows[at]])
+        after = self.follow(
+            self.tail.clusters,
+            self.state.patterns[at],
+            choice,
+            self.state.patterns[other],
+            self.known.safe[self.tail.rows[at]],
+        )
         shown = list(self.state.patterns)
         shown[at] = after
         index = self.known.numbers["tail"]
@@ -252,7 +272,8 @@ def biased_run(foreseen: Foreseen, rng: np.random.Generator, steps: int) -> Foll
             break
         options = run.choices()
         side = int(run.state is not None)
-        weights = np.array([
-            appetite[side, 1 + c.position - run.position] * favourite[c.action] for c in options])
+        weights = np.array(
+            [appetite[side, 1 + c.position - run.position] * favourite[c.action] for c in options]
+        )
         run.advance(options[int(rng.choice(len(options), p=weights / weights.sum()))])
     return run

@@ -45,12 +45,14 @@ class Point:
         landscape = Landscape.jump(self.n, self.ell)
         h = hypothesis_h(landscape, Parameters.of(alpha, gamma, 1))
         assert h.satisfiable
-        return law_at(self.n, self.ell, alpha, gamma,
-                      h.lower + rational(self.relative) * (h.upper - h.lower))
+        return law_at(
+            self.n, self.ell, alpha, gamma, h.lower + rational(self.relative) * (h.upper - h.lower)
+        )
 
     def __str__(self) -> str:
         return f"n{self.n}-l{self.ell}-a{self.alpha}-g{self.gamma}-r{self.relative}".replace(
-            "/", ":")
+            "/", ":"
+        )
 
 
 def law_at(n: int, ell: int, alpha: Number, gamma: Number, r: Number) -> StepLaw:
@@ -111,8 +113,13 @@ def unmerged(law: StepLaw, level: Level) -> Unmerged:
         block: Refined, outcome: Callable[[Exit], Hashable], *, returns: int | None = None
     ) -> tuple[Refined, dict[int, int], dict[Exit, Exit]]:
         seen.append(block)
-        exits = {t for options in block.options for edges in options for t, _ in edges
-                 if isinstance(t, Exit)}
+        exits = {
+            t
+            for options in block.options
+            for edges in options
+            for t, _ in edges
+            if isinstance(t, Exit)
+        }
         return block, {i: i for i in range(len(block.states))}, {x: x for x in exits}
 
     with patch.object(tails, "merge_alike", keep):

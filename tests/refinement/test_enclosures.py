@@ -92,8 +92,13 @@ def test_enclosures_are_narrow_and_hold_the_simulated_mean(point: Point) -> None
     agrees(point, 50_000, seed=11)
 
 
-@pytest.mark.parametrize("runs", [pytest.param(10**6, marks=pytest.mark.slow),
-                                  pytest.param(10**7, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "runs",
+    [
+        pytest.param(10**6, marks=pytest.mark.slow),
+        pytest.param(10**7, marks=pytest.mark.exhaustive),
+    ],
+)
 @pytest.mark.parametrize("point", [*QUICK, *HARD], ids=str)
 def test_enclosures_hold_the_mean_of_many_runs(point: Point, runs: int) -> None:
     agrees(point, runs, seed=12)

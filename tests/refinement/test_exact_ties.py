@@ -36,8 +36,9 @@ def follow(tie: Tie, known: Foreseen) -> Followed:
     """Lead a run along the choices after which the entries tie, checking all claims."""
     run = Followed(known)
     for action, direction in tie.choices:
-        run.advance(next(c for c in run.choices()
-                         if (c.action, c.direction) == (action, direction)))
+        run.advance(
+            next(c for c in run.choices() if (c.action, c.direction) == (action, direction))
+        )
     return run
 
 
@@ -154,8 +155,13 @@ def test_the_simulator_agrees_at_ties(tie: Tie) -> None:
     assert distance(law, low[1], high[1], runs=100_000, seed=4) <= 4
 
 
-@pytest.mark.parametrize("runs", [pytest.param(10**6, marks=pytest.mark.slow),
-                                  pytest.param(10**7, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "runs",
+    [
+        pytest.param(10**6, marks=pytest.mark.slow),
+        pytest.param(10**7, marks=pytest.mark.exhaustive),
+    ],
+)
 @pytest.mark.parametrize("tie", TIES, ids=str)
 def test_many_runs_agree_at_ties(tie: Tie, runs: int) -> None:
     law = law_of(tie)

@@ -40,10 +40,20 @@ def test_only_ends_that_move_are_rounded(old: Interval, new: Interval, mesh: fmp
     assert new in found
     joined = old.join(new)
     for end, before, mine, attained, same in (
-        (joined.low, old.low, found.low, found.low_attained,
-         joined.low_attained == old.low_attained),
-        (joined.high, old.high, found.high, found.high_attained,
-         joined.high_attained == old.high_attained),
+        (
+            joined.low,
+            old.low,
+            found.low,
+            found.low_attained,
+            joined.low_attained == old.low_attained,
+        ),
+        (
+            joined.high,
+            old.high,
+            found.high,
+            found.high_attained,
+            joined.high_attained == old.high_attained,
+        ),
     ):
         if end == before and same:
             assert mine == end
@@ -72,12 +82,15 @@ def test_an_update_keeps_its_cluster_while_it_grows() -> None:
         source = c.keys[update.source]
         c.boxes[update.source] = tuple(
             Interval(b.low - wide, b.high + wide) if isinstance(cell, tuple) else b
-            for b, cell in zip(c.boxes[update.source], source.cells, strict=True))
+            for b, cell in zip(c.boxes[update.source], source.cells, strict=True)
+        )
         pattern, box = c.image(update)
         cells = tuple(c.cell(b, key.coarser) for b in box)
         after = forgotten(Key(pattern, cells, key.coarser), update.safe)
-        now_wide = any(isinstance(cell, fmpq) and b.low != b.high
-                       for cell, b in zip(key.cells, box, strict=True))
+        now_wide = any(
+            isinstance(cell, fmpq) and b.low != b.high
+            for cell, b in zip(key.cells, box, strict=True)
+        )
         kinds = [(x is None, y is None) for x, y in zip(after.cells, key.cells, strict=True)]
         if after.pattern != key.pattern or now_wide or any(x != y for x, y in kinds):
             continue
@@ -99,8 +112,10 @@ def test_a_walk_is_taken_over_only_if_it_leads_straight_up(data: st.DataObject) 
     other = st.lists(st.integers(0, 2), min_size=n + 1, max_size=n + 1)
     chosen = data.draw(st.one_of(other, st.just(list(range(n + 1)))))
     target = [*range(first), *[first] * (n - first), n + 1]
-    law = StepLaw.of(Landscape.from_arrays({"T": target, "A": chosen}, "T"),
-                     Algorithm.lrsao(Parameters.of("1/2", "1/2", 0)))
+    law = StepLaw.of(
+        Landscape.from_arrays({"T": target, "A": chosen}, "T"),
+        Algorithm.lrsao(Parameters.of("1/2", "1/2", 0)),
+    )
     row = int(law.row[n - 1])
     clusters = Clusters(law, Precision(fmpq(1), 24))
     clusters.keys.append(Key(Pattern((-1, 1), (-1,)), (None, fmpq(1)), fmpq(1)))
@@ -108,7 +123,8 @@ def test_a_walk_is_taken_over_only_if_it_leads_straight_up(data: st.DataObject) 
     for position in range(first, n):
         straight = all(
             chosen[p + 1] >= chosen[p] and (p == 0 or chosen[p - 1] < chosen[p])
-            for p in range(position, n))
+            for p in range(position, n)
+        )
         walk.safe[row] = (False, True)
         assert walk._leads_up(position, row, 0) == straight
         walk.safe[row] = (True, False)

@@ -67,8 +67,9 @@ def test_enclosures_of_all_levels_have_a_number_in_common(point: Point) -> None:
 
 def test_bounds_of_merged_patterns_hold_for_all_members() -> None:
     """Here J = 0 above two negative entries behaves like J > 0, but its maximum is 0."""
-    law = StepLaw.of(Landscape.jump(10, 2),
-                     Algorithm.lrsao(Parameters.of("607/1000", "33/250", "11527/250")))
+    law = StepLaw.of(
+        Landscape.jump(10, 2), Algorithm.lrsao(Parameters.of("607/1000", "33/250", "11527/250"))
+    )
     automata = derive_automata(law)
     merged, classes = merge_patterns(automata)
     assert any(len(set(numbers)) < len(numbers) for numbers in classes)
@@ -84,10 +85,13 @@ def test_phases_may_end_within_the_last_region() -> None:
     n, ell, inner = 12, 3, (10, 11)
     plain = Landscape.jump(n, ell)
     split = Landscape.from_arrays(
-        plain.objectives, plain.target, (*plain.milestones[:-1], *inner, n))
+        plain.objectives, plain.target, (*plain.milestones[:-1], *inner, n)
+    )
     algorithm = Algorithm.lrsao(Parameters.of("1/2", "1/20", "12"))
-    whole, parts = (exact_moments(refined_decomposition(StepLaw.of(landscape, algorithm), PLAIN), 1)
-                    for landscape in (plain, split))
+    whole, parts = (
+        exact_moments(refined_decomposition(StepLaw.of(landscape, algorithm), PLAIN), 1)
+        for landscape in (plain, split)
+    )
     assert parts[0] == whole[0]
     assert parts[1:3] == whole[1:3]
     assert sum((p[1] for p in parts[3:]), fmpq(0)) == whole[3][1]

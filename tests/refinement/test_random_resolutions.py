@@ -56,9 +56,17 @@ def within(d: Decomposition, tail: Block, ends: Sequence[tuple[tuple[fmpq, ...],
 def as_block(block: Refined, edges: Sequence[tuple[Edge, ...]], copies: int, times: int) -> Block:
     """Return a block of `copies` of all states, whose shares are over `times` the denominator."""
     several = Refined(
-        block.automata, block.clusters, block.first, block.last, block.rows, block.tracked,
-        block.states * copies, tuple((row,) for row in edges), block.denominator * times,
-        block.start)
+        block.automata,
+        block.clusters,
+        block.first,
+        block.last,
+        block.rows,
+        block.tracked,
+        block.states * copies,
+        tuple((row,) for row in edges),
+        block.denominator * times,
+        block.start,
+    )
     return several.block()
 
 
@@ -73,8 +81,9 @@ def with_memory(block: Refined, rng: np.random.Generator, memories: int) -> Bloc
             for target, weight in row:
                 # The memory after a step depends on the state, the memory and the target.
                 after = int(rng.integers(memories)) if len(options) > 1 else memory
-                moved.append((target if isinstance(target, Exit) else target + after * size,
-                              weight))
+                moved.append(
+                    (target if isinstance(target, Exit) else target + after * size, weight)
+                )
             edges.append(tuple(moved))
     return as_block(block, edges, memories, 1)
 
@@ -118,8 +127,11 @@ def test_random_resolutions_lie_in_the_enclosure(point: Point) -> None:
     resolve_at_random(point, COARSE, times=3, seed=1)
 
 
-@pytest.mark.parametrize(("point", "level"), campaign(product(
-    POINTS, [COARSE, Level(fmpq(16), 1, 0), Level(fmpq(1), 1, 0)])), ids=str)
+@pytest.mark.parametrize(
+    ("point", "level"),
+    campaign(product(POINTS, [COARSE, Level(fmpq(16), 1, 0), Level(fmpq(1), 1, 0)])),
+    ids=str,
+)
 def test_many_random_resolutions_lie_in_the_enclosure(point: Point, level: Level) -> None:
     resolve_at_random(point, level, times=150, seed=2)
 
@@ -135,12 +147,19 @@ def test_the_enclosure_is_attained(point: Point) -> None:
         chosen = [0] * size
         while True:
             value = _steps(block, chosen, n)
-            better = [max(range(len(options)),
-                          key=lambda o, i=i, options=options: sign * _worth(
-                              block, i, options[o], value, n))
-                      for i, options in enumerate(block.options)]
-            gains = [sign * (_worth(block, i, block.options[i][b], value, n) - value[i]) > 1e-9
-                     for i, b in enumerate(better)]
+            better = [
+                max(
+                    range(len(options)),
+                    key=lambda o, i=i, options=options: (
+                        sign * _worth(block, i, options[o], value, n)
+                    ),
+                )
+                for i, options in enumerate(block.options)
+            ]
+            gains = [
+                sign * (_worth(block, i, block.options[i][b], value, n) - value[i]) > 1e-9
+                for i, b in enumerate(better)
+            ]
             if not any(gains):
                 break
             chosen = [b if g else c for b, g, c in zip(better, gains, chosen, strict=True)]

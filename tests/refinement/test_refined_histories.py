@@ -46,8 +46,11 @@ def test_the_true_table_is_where_the_walk_says_it_is(point: Point, level: Level)
     explore(point, level, runs=25 if level == COARSE else 12, seed=1)
 
 
-@pytest.mark.parametrize(("point", "level"), campaign(product(
-    POINTS, [COARSE, Level(fmpq(4), 1, 0), *LEVELS[:2]])), ids=str)
+@pytest.mark.parametrize(
+    ("point", "level"),
+    campaign(product(POINTS, [COARSE, Level(fmpq(4), 1, 0), *LEVELS[:2]])),
+    ids=str,
+)
 def test_the_true_table_is_where_the_walk_says_it_is_in_many_runs(
     point: Point, level: Level
 ) -> None:

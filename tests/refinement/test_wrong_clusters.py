@@ -60,11 +60,13 @@ def visited(point: Point, level: Level) -> list[tuple[Clusters, int, list[Fracti
     return [rows for run in runs for rows in run.seen]
 
 
-def too_narrow(clusters: Clusters, number: int, row: list[Fraction]) -> Iterator[
-        tuple[int, Interval]]:
+def too_narrow(
+    clusters: Clusters, number: int, row: list[Fraction]
+) -> Iterator[tuple[int, Interval]]:
     """Yield (entry, an interval within its bounds that misses the entry's true value)."""
     for a, (value, own, cell) in enumerate(
-            zip(row, clusters.boxes[number], clusters.keys[number].cells, strict=True)):
+        zip(row, clusters.boxes[number], clusters.keys[number].cells, strict=True)
+    ):
         v = rational(value)
         if cell is None:
             continue
@@ -118,12 +120,18 @@ def rows_of(pattern: Pattern, box: tuple[Interval, ...]) -> Iterator[list[Fracti
     for b in box:
         low, high = Fraction(int(b.low.p), int(b.low.q)), Fraction(int(b.high.p), int(b.high.q))
         inset = (high - low) / 1000
-        ends.append({low if b.low_attained else low + inset, (low + high) / 2,
-                     high if b.high_attained else high - inset})
+        ends.append(
+            {
+                low if b.low_attained else low + inset,
+                (low + high) / 2,
+                high if b.high_attained else high - inset,
+            }
+        )
     for values in product(*map(sorted, ends)):
         if all(s in (UNKNOWN, sign(v)) for s, v in zip(pattern.signs, values, strict=True)) and all(
             pattern.relation(i, j) in (UNKNOWN, sign(v - w))
-            for i, v in enumerate(values) for j, w in enumerate(values)
+            for i, v in enumerate(values)
+            for j, w in enumerate(values)
         ):
             yield list(values)
 
@@ -152,8 +160,10 @@ def leads_out(clusters: Clusters, update: Update, target: int) -> bool:
                     return True
                 if key.pattern.signs[a] not in (UNKNOWN, sign(value)):
                     return True
-                if any(key.pattern.relation(a, b) not in (UNKNOWN, sign(value - other))
-                       for b, other in enumerate(new)):
+                if any(
+                    key.pattern.relation(a, b) not in (UNKNOWN, sign(value - other))
+                    for b, other in enumerate(new)
+                ):
                     return True
     return False
 
@@ -191,8 +201,9 @@ def test_a_claim_that_a_true_row_contradicts_is_caught(point: Point, level: Leve
                 relations = list(claims)
                 relations[i] = claim
                 result = damaged(clusters)
-                result.keys[number] = replace(key, pattern=Pattern(
-                    tuple(relations[:k]), tuple(relations[k:])))
+                result.keys[number] = replace(
+                    key, pattern=Pattern(tuple(relations[:k]), tuple(relations[k:]))
+                )
                 with pytest.raises(VerificationError):
                     result.check()
                 filled += claims[i] == UNKNOWN
@@ -208,7 +219,8 @@ def test_forgetting_an_entry_that_may_be_used_again_is_caught() -> None:
             if key.cells[a] is not None and key.pattern.signs[a] == -1:
                 result = damaged(clusters)
                 result.keys[number] = replace(
-                    key, cells=tuple(None if i == a else c for i, c in enumerate(key.cells)))
+                    key, cells=tuple(None if i == a else c for i, c in enumerate(key.cells))
+                )
                 with pytest.raises(VerificationError):
                     result.check()
                 seen += 1

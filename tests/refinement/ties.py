@@ -41,8 +41,11 @@ def play(oracle: Oracle, choices: Choices) -> tuple[int, Table]:
     """Return position and table after the choices, each of which must be greedy."""
     position, table = 0, oracle.zero_table()
     for action, direction in choices:
-        found = [c for c in oracle.choices(position, table)
-                 if (c.action, c.direction) == (action, direction)]
+        found = [
+            c
+            for c in oracle.choices(position, table)
+            if (c.action, c.direction) == (action, direction)
+        ]
         assert len(found) == 1, "the choices are not greedy here"
         position, table = found[0].position, found[0].table
     return position, table
@@ -62,7 +65,12 @@ def to_the_cut(n: int, ell: int, by: int) -> list[tuple[int, int]]:
 
 
 def solve_tie(
-    name: str, n: int, ell: int, alpha: Fraction, gamma: Fraction, choices: Choices,
+    name: str,
+    n: int,
+    ell: int,
+    alpha: Fraction,
+    gamma: Fraction,
+    choices: Choices,
     pair: tuple[int, int],
 ) -> Tie:
     """Solve for the r in (H) at which two entries of row 0 are equal after the choices."""
@@ -96,12 +104,33 @@ def known_ties() -> list[Tie]:
         (9, 2, "97/100", "1/4", "a rejection", [(L, DOWN), (R, DOWN), (R, UP), (L, DOWN)]),
         (12, 3, "19/20", "1/13", "two exits", [*exit_, (L, DOWN)]),
     ):
-        result.append(solve_tie(f"L=J=R after {name}, n={n}", n, ell, Fraction(alpha),
-                                Fraction(gamma), [*to_the_cut(n, ell, R), *then], (L, R)))
+        result.append(
+            solve_tie(
+                f"L=J=R after {name}, n={n}",
+                n,
+                ell,
+                Fraction(alpha),
+                Fraction(gamma),
+                [*to_the_cut(n, ell, R), *then],
+                (L, R),
+            )
+        )
     # J = 0 after it left through n - l with M = 0; then one penalty makes it equal to R.
-    for n, ell, alpha, gamma in ((9, 2, Fraction(1, 2), Fraction(1, 20)),
-                                 (10, 2, Fraction(3, 5), Fraction(1, 30))):
+    for n, ell, alpha, gamma in (
+        (9, 2, Fraction(1, 2), Fraction(1, 20)),
+        (10, 2, Fraction(3, 5), Fraction(1, 30)),
+    ):
         choices = [*to_the_cut(n, ell, L), (L, UP), (L, DOWN), (J, DOWN), (R, UP), (J, UP)]
-        result.append(Tie(f"J=R after J=0, n={n}", n, ell, alpha, gamma,
-                          Fraction(n - ell - 1) / (1 - alpha), tuple(choices), (J, R)))
+        result.append(
+            Tie(
+                f"J=R after J=0, n={n}",
+                n,
+                ell,
+                alpha,
+                gamma,
+                Fraction(n - ell - 1) / (1 - alpha),
+                tuple(choices),
+                (J, R),
+            )
+        )
     return result

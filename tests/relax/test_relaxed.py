@@ -78,8 +78,14 @@ def test_growth_rates() -> None:
 @pytest.mark.parametrize("limit", [False, True])
 def test_growth_approaches_the_rate(limit: bool) -> None:
     """The quotients of E[T] increase with n and stay below the rate."""
-    times = [float(expected_time(vanishing_law(Landscape.jump(n, 2), Parameters.paper(n)),
-                                 limit=limit, field="float")) for n in range(10, 15)]
+    times = [
+        float(
+            expected_time(
+                vanishing_law(Landscape.jump(n, 2), Parameters.paper(n)), limit=limit, field="float"
+            )
+        )
+        for n in range(10, 15)
+    ]
     quotients = [b / a for a, b in pairwise(times)]
     assert quotients == sorted(quotients)
     assert quotients[-1] < growth_rate("limit" if limit else "zero")
@@ -93,8 +99,7 @@ def relaxed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[st
 
 
 def test_the_command_s_json(capsys: pytest.CaptureFixture[str]) -> None:
-    zero, limit, above = relaxed(
-        capsys, "--n", "9", "--factors", "0,0+", "--upper-factors", "1.2")
+    zero, limit, above = relaxed(capsys, "--n", "9", "--factors", "0,0+", "--upper-factors", "1.2")
     assert (zero["kind"], limit["kind"]) == ("exact", "exact")
     assert zero["value"] > limit["value"] > 337
     assert (above["kind"], above["value"]) == ("infinite", None)
@@ -119,8 +124,12 @@ def test_inside_the_hypothesis_nothing_is_simulated(
 
 def test_just_outside_it_an_exact_answer_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = relaxed(capsys, "--n", "9", "--factors", "0.9")
-    exact = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9, r="21/10")),
-                    outside_h=True, method="crossing").total
+    exact = runtime(
+        Landscape.jump(9, 2),
+        Algorithm.lrsao(Parameters.paper(9, r="21/10")),
+        outside_h=True,
+        method="crossing",
+    ).total
     assert line["kind"] == "exact"
     assert line["value"] == float(exact)
     assert line["penalties"] == 2
@@ -145,10 +154,15 @@ def test_the_command_s_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "simulated" not in out
 
 
-@pytest.mark.parametrize(("arguments", "word"), [
-    (["--factors", "x"], "factor"), (["--factors", "0.5+"], "limit"), (["--n", "8"], "n = 8"),
-    (["--factors", "-1"], "factor"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--factors", "x"], "factor"),
+        (["--factors", "0.5+"], "limit"),
+        (["--n", "8"], "n = 8"),
+        (["--factors", "-1"], "factor"),
+    ],
+)
 def test_the_command_refuses(
     arguments: list[str], word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

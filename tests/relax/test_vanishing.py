@@ -36,8 +36,10 @@ def test_r_zero_and_the_limit_differ() -> None:
 @pytest.mark.parametrize(("alpha", "gamma"), [("1/20", "9/10"), ("99/100", "1/10"), ("1/2", "1/2")])
 @pytest.mark.parametrize("limit", [False, True])
 def test_alpha_and_gamma_do_not_matter(alpha: str, gamma: str, limit: bool) -> None:
-    assert expected_time(law(alpha=alpha, gamma=gamma), limit=limit).value == expected_time(
-        law(), limit=limit).value
+    assert (
+        expected_time(law(alpha=alpha, gamma=gamma), limit=limit).value
+        == expected_time(law(), limit=limit).value
+    )
 
 
 @pytest.mark.parametrize(("r", "limit"), [("0", False), ("1e-40", True)])
@@ -65,7 +67,8 @@ def test_floats_are_the_fractions() -> None:
     exact = expected_time(law(10), limit=True)
     assert exact.exact
     assert float(expected_time(law(10), limit=True, field="float")) == pytest.approx(
-        float(exact), rel=1e-10)
+        float(exact), rel=1e-10
+    )
 
 
 def test_refusals() -> None:

@@ -21,35 +21,83 @@ from proofs_check.registry import all_statements
 from proofs_check.report import json_report
 
 SMALL = Settings(
-    runs=8, small=(20, 20, 1), large=(20, 60, 40), earl_n=(20, 20, 1), earl_runs=8,
-    earl_budget=2, float_n=(50, 50, 1), float_runs=8, law_n=13, law_runs=10,
-    quantile_n=(16, 16, 1), profile_n=20,
-    map_at=(9, 2), map_grid=(3, 2),
+    runs=8,
+    small=(20, 20, 1),
+    large=(20, 60, 40),
+    earl_n=(20, 20, 1),
+    earl_runs=8,
+    earl_budget=2,
+    float_n=(50, 50, 1),
+    float_runs=8,
+    law_n=13,
+    law_runs=10,
+    quantile_n=(16, 16, 1),
+    profile_n=20,
+    map_at=(9, 2),
+    map_grid=(3, 2),
 )
-CHECKED = ["Smallest n", "End points", "Range of l", "Lemma 3, one position",
-           "Failing excursions, no way out"]
+CHECKED = [
+    "Smallest n",
+    "End points",
+    "Range of l",
+    "Lemma 3, one position",
+    "Failing excursions, no way out",
+]
 """Statements that are checked for real; for the others the page gets a verdict to show."""
-ERRATUM = {"line": "Lemma 12:2", "location": "source lines 1033", "printed": "a >= b",
-           "corrected": "a >= c*b", "reason": "fails at a = 1", "inherited": ["a >= d"]}
+ERRATUM = {
+    "line": "Lemma 12:2",
+    "location": "source lines 1033",
+    "printed": "a >= b",
+    "corrected": "a >= c*b",
+    "reason": "fails at a = 1",
+    "inherited": ["a >= d"],
+}
 
 MAP: dict[str, Any] = {
-    "name": "a-map", "title": "A map <of> & regimes", "caption": "Cells & borders.",
-    "command": "markov-lrsao figures --only a-map", "kind": "map", "settings": {}, "version": "0",
-    "x": {"label": "n", "scale": "log"}, "y": {"label": "l", "scale": "linear"}, "series": [],
-    "grid": {"x": [10, 20, 40], "y": [2, 3], "values": [[1.5, 2.5, None], [3.5, 4.5, 5.5]],
-             "exact": [[True, True, True], [True, False, True]],
-             "borders": [{"name": "edge", "condition": "l <= n/8", "x": [10, 40], "y": [2, 3]}]},
+    "name": "a-map",
+    "title": "A map <of> & regimes",
+    "caption": "Cells & borders.",
+    "command": "markov-lrsao figures --only a-map",
+    "kind": "map",
+    "settings": {},
+    "version": "0",
+    "x": {"label": "n", "scale": "log"},
+    "y": {"label": "l", "scale": "linear"},
+    "series": [],
+    "grid": {
+        "x": [10, 20, 40],
+        "y": [2, 3],
+        "values": [[1.5, 2.5, None], [3.5, 4.5, 5.5]],
+        "exact": [[True, True, True], [True, False, True]],
+        "borders": [{"name": "edge", "condition": "l <= n/8", "x": [10, 40], "y": [2, 3]}],
+    },
     "notes": {"</script><script>document.title='broken'": "<img src=x onerror=alert(1)>"},
 }
 BARS: dict[str, Any] = {
-    "name": "bars", "title": "Bars and bands", "caption": "", "command": "true", "kind": "chart",
-    "settings": {}, "version": "0", "x": {"label": "x", "scale": "linear"},
-    "y": {"label": "y", "scale": "linear"}, "notes": {},
+    "name": "bars",
+    "title": "Bars and bands",
+    "caption": "",
+    "command": "true",
+    "kind": "chart",
+    "settings": {},
+    "version": "0",
+    "x": {"label": "x", "scale": "linear"},
+    "y": {"label": "y", "scale": "linear"},
+    "notes": {},
     "series": [
         {"name": "bars", "kind": "bars", "x": [1, 2, 3], "y": [4, None, -6], "colour": 1},
         {"name": "band", "kind": "band", "x": [1, 2, 3], "low": [0, 1, 2], "high": [2, 3, 4]},
-        {"name": "one", "kind": "points", "x": [2], "y": [3], "low": [2], "high": [4],
-         "exact": ["3/1"], "marker": "s", "colour": 9},
+        {
+            "name": "one",
+            "kind": "points",
+            "x": [2],
+            "y": [3],
+            "low": [2],
+            "high": [4],
+            "exact": ["3/1"],
+            "marker": "s",
+            "colour": 9,
+        },
         {"name": "nothing", "kind": "line", "x": [], "y": []},
     ],
 }
@@ -61,12 +109,31 @@ def verification() -> dict[str, Any]:
     report = json_report(verify(CHECKED), "quick")
     real = {s["id"]: s for s in report["statements"]}
     made_up = {
-        s.id: {"id": s.id, "title": s.title, "location": f"source lines {s.where}",
-               "claim": s.claim, "verdict": "PROVED", "errata": [], "depends": list(s.depends),
-               "refuted_support": [], "code": list(s.code), "seconds": 0.0,
-               "evidence": [{"kind": "smt", "verdict": "PROVED", "part": "", "summary": "made up",
-                             "range": "", "details": ["a", "b"], "second_solver": "",
-                             "seconds": 0.0, "counterexample": None}]}
+        s.id: {
+            "id": s.id,
+            "title": s.title,
+            "location": f"source lines {s.where}",
+            "claim": s.claim,
+            "verdict": "PROVED",
+            "errata": [],
+            "depends": list(s.depends),
+            "refuted_support": [],
+            "code": list(s.code),
+            "seconds": 0.0,
+            "evidence": [
+                {
+                    "kind": "smt",
+                    "verdict": "PROVED",
+                    "part": "",
+                    "summary": "made up",
+                    "range": "",
+                    "details": ["a", "b"],
+                    "second_solver": "",
+                    "seconds": 0.0,
+                    "counterexample": None,
+                }
+            ],
+        }
         for s in all_statements().values()
     }
     made_up["Lemma 12"]["errata"] = [ERRATUM]
@@ -79,11 +146,16 @@ def content(verification: dict[str, Any]) -> Content:
     values = exact_values(12, (100, 1000), workers=2)
     figures = [json.loads(f.compute(SMALL, no_progress).to_json()) for f in FIGURES.values()]
     return Content(
-        values=values, verification=verification,
-        numbers={"constants": findings.constants(values),
-                 "concentration": findings.concentration(20, 2),
-                 "float64": findings.float64_effect((50,), 8)},
-        figures=[*figures, MAP, BARS], version="1.2.3", command="markov-lrsao report --quick",
+        values=values,
+        verification=verification,
+        numbers={
+            "constants": findings.constants(values),
+            "concentration": findings.concentration(20, 2),
+            "float64": findings.float64_effect((50,), 8),
+        },
+        figures=[*figures, MAP, BARS],
+        version="1.2.3",
+        command="markov-lrsao report --quick",
     )
 
 
@@ -101,8 +173,10 @@ def page_file(page_text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _missing(what: str) -> NoReturn:
     """Skip, or fail where a browser is promised (continuous integration)."""
-    text = (f"{what} was not found: install Debian's chromium and chromium-driver (or another "
-            f"Chromium with its driver on the PATH) and selenium to open the report in a browser")
+    text = (
+        f"{what} was not found: install Debian's chromium and chromium-driver (or another "
+        f"Chromium with its driver on the PATH) and selenium to open the report in a browser"
+    )
     if os.environ.get("MARKOV_LRSAO_REQUIRE_BROWSER"):
         pytest.fail(text)
     pytest.skip(text)
@@ -123,9 +197,18 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     options = webdriver.ChromeOptions()
     options.binary_location = str(binary)
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
-                 "disable-background-networking", "disable-component-update", "disable-sync",
-                 "disable-dev-shm-usage", f"user-data-dir={tmp_path_factory.mktemp('profile')}"):
+    for flag in (
+        "headless",
+        "no-sandbox",
+        "disable-gpu",
+        "disable-quic",
+        "no-first-run",
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+        "disable-dev-shm-usage",
+        f"user-data-dir={tmp_path_factory.mktemp('profile')}",
+    ):
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     session = webdriver.Chrome(options=options, service=Service(driver))

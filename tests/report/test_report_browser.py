@@ -27,13 +27,21 @@ return [...document.querySelectorAll(
 
 
 def emulate(browser: Any, *, width: int = 1200, height: int = 900, dark: bool = False) -> None:
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
-        {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-        {"name": "prefers-reduced-motion", "value": "reduce"}]})
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {
+            "features": [
+                {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ]
+        },
+    )
     # A window without a screen has no focus of its own.
     browser.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
 
 
 def ask(browser: Any, expression: str, *arguments: Any) -> Any:
@@ -82,15 +90,14 @@ def page(opened: Any) -> Iterator[Any]:
     emulate(opened)
     opened.execute_script(
         "document.querySelectorAll('details').forEach(d => { d.open = false; });"
-        "document.activeElement.blur(); window.scrollTo(0, 0);")
+        "document.activeElement.blur(); window.scrollTo(0, 0);"
+    )
     yield opened
     severe = [e for e in opened.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
     assert not severe
 
 
-def test_nothing_is_asked_of_the_network_and_no_errors(
-    browser: Any, page_file: Path
-) -> None:
+def test_nothing_is_asked_of_the_network_and_no_errors(browser: Any, page_file: Path) -> None:
     emulate(browser)
     browser.get("about:blank")
     browser.get_log("performance")
@@ -98,8 +105,9 @@ def test_nothing_is_asked_of_the_network_and_no_errors(
     browser.get(page_file.as_uri())
     wait(browser, "return document.documentElement.dataset.ready")
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [m["params"]["request"]["url"] for m in sent
-             if m["method"] == "Network.requestWillBeSent"]
+    asked = [
+        m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"
+    ]
     assert asked
     assert [url for url in asked if not url.startswith("data:")] == [page_file.as_uri()]
     assert ask(browser, "performance.getEntriesByType('resource').length") == 0
@@ -129,12 +137,17 @@ def test_every_figure_is_drawn_from_its_data(page: Any, content: Content) -> Non
     found = page.execute_script(
         "return Object.fromEntries([...document.querySelectorAll('.figure')].map(f => "
         "[f.dataset.figure, [f.querySelectorAll('.mark').length,"
-        " f.querySelectorAll('.mark[tabindex=\"0\"]').length]]))")
+        " f.querySelectorAll('.mark[tabindex=\"0\"]').length]]))"
+    )
     assert set(FIGURES) <= set(found)
     assert found == {f["name"]: [drawable(f), 1] for f in content.figures}
     assert drawable(content.figures[-1]) == 2 + 3 + 1
-    assert page.execute_script(
-        "return document.querySelectorAll('[d*=NaN], [cx=NaN], [x=NaN]').length") == 0
+    assert (
+        page.execute_script(
+            "return document.querySelectorAll('[d*=NaN], [cx=NaN], [x=NaN]').length"
+        )
+        == 0
+    )
 
 
 def test_marks_stand_where_the_data_say(page: Any, content: Content) -> None:
@@ -144,11 +157,14 @@ def test_marks_stand_where_the_data_say(page: Any, content: Content) -> None:
     box = page.execute_script(
         "return [...document.querySelectorAll(`[data-figure='runtime-2-10000'] "
         "[data-series='${arguments[0]}'] circle`)].map(c => [Number(c.getAttribute('cx')), "
-        "Number(c.getAttribute('cy'))])", k)
+        "Number(c.getAttribute('cy'))])",
+        k,
+    )
     ticks = page.execute_script(
         "return [...document.querySelectorAll(\"[data-figure='runtime-2-10000'] .axis text\")]"
         ".map(t => [t.textContent, Number(t.getAttribute('y')) - 4,"
-        " t.getAttribute('text-anchor')])")
+        " t.getAttribute('text-anchor')])"
+    )
     scale = [(float(text.replace(",", "")), y) for text, y, side in ticks if side == "end"]
     (v0, y0), (v1, y1) = scale[0], scale[-1]
     assert len(box) == len(data["series"][k]["y"]) >= 2
@@ -159,7 +175,9 @@ def test_marks_stand_where_the_data_say(page: Any, content: Content) -> None:
 def tip(page: Any, figure: str) -> str:
     text: str = page.execute_script(
         "const t = document.querySelector(`[data-figure='${arguments[0]}'] .tip`);"
-        "return t.hidden ? '' : t.innerText", figure)
+        "return t.hidden ? '' : t.innerText",
+        figure,
+    )
     return text
 
 
@@ -167,7 +185,8 @@ def enter_figure(page: Any, name: str) -> None:
     """Put the focus where the Tab key would put it."""
     page.execute_script(
         "document.querySelector(`[data-figure='${arguments[0]}'] .mark[tabindex='0']`).focus()",
-        name)
+        name,
+    )
 
 
 def test_values_appear_under_the_pointer(page: Any) -> None:
@@ -213,17 +232,22 @@ def test_cells_of_a_map_and_steps_of_a_graph_answer(page: Any, content: Content)
     data = next(f for f in content.figures if f["name"] == "right-plateau")
     labels = page.execute_script(
         "return [...document.querySelectorAll(\"[data-figure='right-plateau'] .edge\")]"
-        ".map(e => e.getAttribute('aria-label'))")
+        ".map(e => e.getAttribute('aria-label'))"
+    )
     assert len(labels) == len(data["edges"])
-    assert all(f"probability {e['probability']}" in text or e["probability"] == e["label"]
-               for e, text in zip(data["edges"], labels, strict=True))
+    assert all(
+        f"probability {e['probability']}" in text or e["probability"] == e["label"]
+        for e, text in zip(data["edges"], labels, strict=True)
+    )
 
 
 def test_legend_and_scale_switch(page: Any) -> None:
     def series(k: int) -> str:
         shown: str = page.execute_script(
             "return document.querySelector(`[data-figure='runtime-2-1000'] "
-            "[data-series='${arguments[0]}']`).getAttribute('display') || 'shown'", k)
+            "[data-series='${arguments[0]}']`).getAttribute('display') || 'shown'",
+            k,
+        )
         return shown
 
     click = "document.querySelectorAll(\"[data-figure='runtime-2-1000'] .keys button\")[1].click()"
@@ -246,8 +270,11 @@ def test_the_data_behind_a_figure_unfold(page: Any, content: Content) -> None:
     data = next(f for f in content.figures if f["name"] == "objectives")
     fold = page.find_element(By.CSS_SELECTOR, "[data-figure='objectives'] details.data summary")
     fold.click()
-    rows = wait(page, "return document.querySelectorAll("
-                      "\"[data-figure='objectives'] .data-table tbody tr\").length")
+    rows = wait(
+        page,
+        "return document.querySelectorAll("
+        "\"[data-figure='objectives'] .data-table tbody tr\").length",
+    )
     assert rows == sum(len(s["x"]) for s in data["series"])
 
 
@@ -285,17 +312,22 @@ def test_a_statement_unfolds_by_keyboard(page: Any) -> None:
 def test_links_open_what_they_lead_to(page: Any) -> None:
     page.execute_script("location.hash = '#s-lemma-12'")
     wait(page, "return document.querySelector('#s-lemma-12').open")
-    page.execute_script("document.querySelector('[data-filter=REFUTED]').click();"
-                        "location.hash = '#s-range-of-l'")
-    wait(page, "return document.querySelector('#s-range-of-l').open"
-               " && !document.querySelector('#s-range-of-l').hidden")
+    page.execute_script(
+        "document.querySelector('[data-filter=REFUTED]').click();location.hash = '#s-range-of-l'"
+    )
+    wait(
+        page,
+        "return document.querySelector('#s-range-of-l').open"
+        " && !document.querySelector('#s-range-of-l').hidden",
+    )
 
 
 def test_statements_are_filtered(page: Any, verification: dict[str, Any]) -> None:
     def shown() -> list[str]:
         names: list[str] = page.execute_script(
             "return [...document.querySelectorAll('.statement')].filter(s => !s.hidden)"
-            ".map(s => s.dataset.id)")
+            ".map(s => s.dataset.id)"
+        )
         return names
 
     every = [s["id"] for s in verification["statements"]]
@@ -308,12 +340,16 @@ def test_statements_are_filtered(page: Any, verification: dict[str, Any]) -> Non
     page.execute_script(
         "document.querySelector('[data-filter=\"\"]').click();"
         "const i = document.querySelector('#statement-search'); i.value = 'wald';"
-        "i.dispatchEvent(new Event('input'))")
+        "i.dispatchEvent(new Event('input'))"
+    )
     assert shown() == ["(E), i.i.d. excursions"]
     assert ask(page, "document.querySelector('#statement-count').textContent") == (
-        f"1 of {len(every)} shown")
-    page.execute_script("const i = document.querySelector('#statement-search'); i.value = '';"
-                        "i.dispatchEvent(new Event('input'))")
+        f"1 of {len(every)} shown"
+    )
+    page.execute_script(
+        "const i = document.querySelector('#statement-search'); i.value = '';"
+        "i.dispatchEvent(new Event('input'))"
+    )
     assert shown() == every
 
 
@@ -339,8 +375,10 @@ def test_numbers_equal_the_engines(page: Any) -> None:
     """Sliders moved with the keyboard; the other method of the engine gives the same fractions."""
     from selenium.webdriver.common.keys import Keys
 
-    page.execute_script("document.querySelector('#modes input[value=grid]').click();"
-                        "document.querySelector('#n-slider').focus()")
+    page.execute_script(
+        "document.querySelector('#modes input[value=grid]').click();"
+        "document.querySelector('#n-slider').focus()"
+    )
     keys(page, Keys.HOME)
     visited = []
     for steps in (0, 2, 1):  # n = 9, 11, 12
@@ -373,8 +411,11 @@ def test_numbers_equal_the_engines(page: Any) -> None:
 def test_schedules_equal_the_engines(page: Any, schedule: str) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    page.execute_script("document.querySelector(`#modes input[value='${arguments[0]}']`).click();"
-                        "document.querySelector('#n-slider').focus()", schedule)
+    page.execute_script(
+        "document.querySelector(`#modes input[value='${arguments[0]}']`).click();"
+        "document.querySelector('#n-slider').focus()",
+        schedule,
+    )
     keys(page, Keys.END, Keys.HOME)
     found = shown_values(page)
     assert (found["n"], found["l"]) == (100, ell_of(schedule, 100))
@@ -385,15 +426,18 @@ def test_schedules_equal_the_engines(page: Any, schedule: str) -> None:
     rows = ask(page, "document.querySelectorAll('#instance-table tbody tr').length")
     assert rows == 2
     page.execute_script(
-        "document.querySelector('#instance-table tbody tr:last-child button').click()")
+        "document.querySelector('#instance-table tbody tr:last-child button').click()"
+    )
     assert shown_values(page)["n"] == 1000
 
 
 def test_long_fractions_say_how_long_they_are(page: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    page.execute_script("document.querySelector(\"#modes input[value='2']\").click();"
-                        "document.querySelector('#n-slider').focus()")
+    page.execute_script(
+        "document.querySelector(\"#modes input[value='2']\").click();"
+        "document.querySelector('#n-slider').focus()"
+    )
     keys(page, Keys.END)
     found = shown_values(page)
     assert found["n"] == 1000
@@ -407,7 +451,8 @@ def test_long_fractions_say_how_long_they_are(page: Any) -> None:
 def test_dark_and_light(page: Any) -> None:
     def colours() -> list[str]:
         found: list[str] = page.execute_script(
-            "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]")
+            "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"
+        )
         return found
 
     light = colours()
@@ -430,8 +475,11 @@ def test_narrow_screens_do_not_scroll_sideways(page: Any) -> None:
     page.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     for width in (360, 320):
         emulate(page, width=width, height=700)
-        wait(page, "return [...document.querySelectorAll('.canvas')].every(c => "
-                   "Math.abs(c.dataset.width - c.clientWidth) <= 3)")
+        wait(
+            page,
+            "return [...document.querySelectorAll('.canvas')].every(c => "
+            "Math.abs(c.dataset.width - c.clientWidth) <= 3)",
+        )
         found = ask(page, "[document.documentElement.scrollWidth, innerWidth]")
         assert found[0] <= found[1] == width
 
@@ -444,17 +492,20 @@ def test_the_keyboard_reaches_everything(page: Any) -> None:
     assert wanted > 200
     page.execute_script(
         "window.seen = []; document.addEventListener('focusin', e => seen.push(e.target));"
-        "document.querySelector('.skip').focus()")
+        "document.querySelector('.skip').focus()"
+    )
     missed = ["everything"]
     for _ in range(0, 2 * wanted, 100):  # boxes that scroll are stops, too
         keys(page, *[Keys.TAB] * 100)
         missed = page.execute_script(
-            "return wanted.filter(e => !seen.includes(e)).map(e => e.outerHTML.slice(0, 120))")
+            "return wanted.filter(e => !seen.includes(e)).map(e => e.outerHTML.slice(0, 120))"
+        )
         if not missed:
             break
     assert missed == []
     order = page.execute_script(
-        "return [...new Set(seen)].map(e => wanted.indexOf(e)).filter(k => k >= 0)")
+        "return [...new Set(seen)].map(e => wanted.indexOf(e)).filter(k => k >= 0)"
+    )
     assert order == list(range(wanted))  # the order of the page
 
 
@@ -467,7 +518,8 @@ def test_focus_is_visible_and_the_skip_link_skips(page: Any, page_file: Path) ->
     keys(page, Keys.TAB)
     found = page.execute_script(
         "const e = document.activeElement; const s = getComputedStyle(e);"
-        "return [e.className, e.getBoundingClientRect().top >= 0, s.outlineStyle, s.outlineWidth]")
+        "return [e.className, e.getBoundingClientRect().top >= 0, s.outlineStyle, s.outlineWidth]"
+    )
     assert found == ["skip", True, "solid", "3px"]
     keys(page, Keys.ENTER)
     assert ask(page, "location.hash") == "#main"
@@ -480,7 +532,8 @@ def test_commands_are_copied(page: Any) -> None:
         "document.addEventListener('copy', () => {"
         " window.copied = document.activeElement.value; });"
         "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true});"
-        "window.button = document.querySelector('#statements-section button.copy'); button.click()")
+        "window.button = document.querySelector('#statements-section button.copy'); button.click()"
+    )
     wait(page, "return button.textContent === 'Copied'")
     wait(page, "return document.querySelector('#announcer').textContent === 'Copied'")
     assert ask(page, "copied") == ask(page, "button.dataset.copy") != ""
@@ -488,12 +541,15 @@ def test_commands_are_copied(page: Any) -> None:
 
 def test_paper(page: Any) -> None:
     """On paper what is refuted is unfolded, and what only helps on a screen is gone."""
-    page.execute_script("window.printed = 0; addEventListener('beforeprint', () => { printed = "
-                        "document.querySelectorAll('.statement[open]').length; })")
+    page.execute_script(
+        "window.printed = 0; addEventListener('beforeprint', () => { printed = "
+        "document.querySelectorAll('.statement[open]').length; })"
+    )
     pdf = page.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
     assert len(pdf["data"]) > 50_000
     refuted = page.execute_script(
-        "return document.querySelectorAll('.statement[data-verdict=REFUTED]').length")
+        "return document.querySelectorAll('.statement[data-verdict=REFUTED]').length"
+    )
     assert ask(page, "printed") == refuted > 0
     assert ask(page, "document.querySelectorAll('.statement[open]').length") == 0
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})

@@ -43,8 +43,14 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(folder: Path, verify: Path) -> Path:
-    return make_report(folder / "report.html", scope=TINY, settings=Settings.quick(),
-                       figures=folder / "figures", verify=verify, workers=1)
+    return make_report(
+        folder / "report.html",
+        scope=TINY,
+        settings=Settings.quick(),
+        figures=folder / "figures",
+        verify=verify,
+        workers=1,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +81,13 @@ def test_a_second_run_only_writes_the_page(
     assert b"51740216905/1185192162" in first
     folder = tmp_path / "again"
     shutil.copytree(made / "figures", folder / "figures")
-    for module, name in ((build, "exact_values"), (findings, "constants"),
-                         (findings, "concentration"), (findings, "float64_effect")):
+    for module, name in (
+        (build, "exact_values"),
+        (findings, "constants"),
+        (findings, "concentration"),
+        (findings, "float64_effect"),
+    ):
+
         def again(*_: Any, **__: Any) -> None:
             raise AssertionError("computed again")
 
@@ -166,10 +177,19 @@ def test_values_are_kept_until_their_settings_change(tmp_path: Path) -> None:
     assert len(calls) == 3
 
 
-@pytest.mark.parametrize("old_new", [
-    ("[1, 2]", "[1, 3]"), ('"a"', '"b"'), ('"digest"', '"digets"'), ("[1, 2]", "[1, NaN]"),
-    ("[1, 2]", "[" * 9999 + "]" * 9999), ('"value"', '"value": 1, "value"'), ("{", "\udcff{"),
-], ids=["another value", "another key", "no digest", "NaN", "deep", "twice", "no UTF-8"])
+@pytest.mark.parametrize(
+    "old_new",
+    [
+        ("[1, 2]", "[1, 3]"),
+        ('"a"', '"b"'),
+        ('"digest"', '"digets"'),
+        ("[1, 2]", "[1, NaN]"),
+        ("[1, 2]", "[" * 9999 + "]" * 9999),
+        ('"value"', '"value": 1, "value"'),
+        ("{", "\udcff{"),
+    ],
+    ids=["another value", "another key", "no digest", "NaN", "deep", "twice", "no UTF-8"],
+)
 def test_damaged_values_are_made_anew(old_new: tuple[str, str], tmp_path: Path) -> None:
     path = tmp_path / "value.json"
     value = {"a": [1, 2]}
@@ -203,10 +223,13 @@ def test_damaged_figures_are_made_anew(damage: str, made: Path, tmp_path: Path) 
         path.unlink()
         os.mkfifo(path)
     else:
-        path.write_text({
-            "cut off": path.read_text()[:-20], "no object": "[1]",
-            "a field less": json.dumps({k: v for k, v in whole.items() if k != "series"}),
-        }[damage])
+        path.write_text(
+            {
+                "cut off": path.read_text()[:-20],
+                "no object": "[1]",
+                "a field less": json.dumps({k: v for k, v in whole.items() if k != "series"}),
+            }[damage]
+        )
     assert build.figure_data(folder, Settings.quick(), no_progress)[0] == whole
     assert json.loads(path.read_text()) == whole
 
@@ -246,12 +269,20 @@ def break_report(report: dict[str, Any], what: str) -> Any:
     return copy
 
 
-@pytest.mark.parametrize(("what", "text"), [
-    ("list", "no list of statements"), ("few", "verdicts on 3 of the"),
-    ("field", "lacks some"), ("evidence", "lacks some"), ("kind", "unknown verdict or kind"),
-    ("verdict", "unknown verdict 'FINE'"), ("twice", "of the"),
-    ("type", "wrong type"), ("id", "wrong type"),
-])
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("list", "no list of statements"),
+        ("few", "verdicts on 3 of the"),
+        ("field", "lacks some"),
+        ("evidence", "lacks some"),
+        ("kind", "unknown verdict or kind"),
+        ("verdict", "unknown verdict 'FINE'"),
+        ("twice", "of the"),
+        ("type", "wrong type"),
+        ("id", "wrong type"),
+    ],
+)
 def test_wrong_verifications_are_refused(
     what: str, text: str, verification: dict[str, Any]
 ) -> None:
@@ -285,14 +316,27 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.usefixtures("few")
 def test_the_command_says_what_it_wrote(
-    made: Path, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    made: Path,
+    saved: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shutil.copytree(made / "figures", tmp_path / "figures")
     monkeypatch.setattr(Scope, "quick", classmethod(lambda cls: TINY))
     out = tmp_path / "page.html"
-    arguments = ["report", "--quick", "--out", str(out), "--figures", str(tmp_path / "figures"),
-                 "--verify", str(saved), "--workers", "1"]
+    arguments = [
+        "report",
+        "--quick",
+        "--out",
+        str(out),
+        "--figures",
+        str(tmp_path / "figures"),
+        "--verify",
+        str(saved),
+        "--workers",
+        "1",
+    ]
     assert main([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"file": str(out), "bytes": out.stat().st_size}
     assert "markov-lrsao report --quick" in out.read_text(encoding="utf-8")

@@ -67,14 +67,18 @@ def test_links_lead_somewhere_on_the_page(read: Reader) -> None:
 
 
 def test_nothing_comes_from_outside(read: Reader, page_text: str) -> None:
-    loaded = [(tag, a.get("src") or a.get("href")) for tag, a in read.tags
-              if tag in ("script", "link", "img", "iframe", "source") and {"src", "href"} & set(a)]
+    loaded = [
+        (tag, a.get("src") or a.get("href"))
+        for tag, a in read.tags
+        if tag in ("script", "link", "img", "iframe", "source") and {"src", "href"} & set(a)
+    ]
     assert loaded == [("link", "data:,")]
     names = ("marks", "maps", "graphs", "charts", "explorer", "page")
     own = template("style.css") + "".join(template(f"{name}.js") for name in names)
     assert not re.findall(r"@import|url\((?!#)|https?://(?!www\.w3\.org/2000/svg)", own)
-    policy = next(a["content"] for _, a in read.tags
-                  if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"] for _, a in read.tags if a.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy.startswith("default-src 'none'")
     assert "http:" not in policy
     assert not re.search(r"fetch\(|XMLHttpRequest|WebSocket|sendBeacon|import\(", page_text)
@@ -99,8 +103,11 @@ def test_controls_have_names(read: Reader) -> None:
 def test_every_statement_is_there_with_its_verdict(
     read: Reader, verification: dict[str, Any]
 ) -> None:
-    shown = {a["data-id"]: a["data-verdict"] for tag, a in read.tags
-             if tag == "details" and a.get("class") == "statement"}
+    shown = {
+        a["data-id"]: a["data-verdict"]
+        for tag, a in read.tags
+        if tag == "details" and a.get("class") == "statement"
+    }
     assert shown == {s["id"]: s["verdict"] for s in verification["statements"]}
     assert set(shown) == set(all_statements())
     assert len({anchor(name) for name in shown}) == len(shown)
@@ -108,8 +115,11 @@ def test_every_statement_is_there_with_its_verdict(
 
 def test_data_are_embedded_unchanged(page_text: str, content: Content) -> None:
     for name, data in (("values", content.values), ("figures", content.figures)):
-        found = re.search(rf'<script type="application/json" id="data-{name}">(.*?)</script>',
-                          page_text, re.DOTALL)
+        found = re.search(
+            rf'<script type="application/json" id="data-{name}">(.*?)</script>',
+            page_text,
+            re.DOTALL,
+        )
         assert found is not None
         assert json.loads(found[1]) == json.loads(json.dumps(data))
 
@@ -140,15 +150,17 @@ def test_replaying_finds_the_file_that_verify_saves(tmp_path: Any) -> None:
 
 
 def test_a_run_on_the_page_is_the_replayed_one(verification: dict[str, Any]) -> None:
-    statement = next(s for s in verification["statements"]
-                     if s["id"] == "Failing excursions, no way out")
+    statement = next(
+        s for s in verification["statements"] if s["id"] == "Failing excursions, no way out"
+    )
     example = next(e["counterexample"] for e in statement["evidence"] if e["counterexample"])
     text = counterexample_html(statement["id"], example, 0, 2)
     assert "a run of 14 steps" in text
     rows = re.findall(r"<tr>(.*?)</tr>", text)
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
     assert [row[4] for row in cells[1:]] == [
-        a + ("+" if d == "up" else "-") for a, d in example["steps"]]
+        a + ("+" if d == "up" else "-") for a, d in example["steps"]
+    ]
     for row, after in pairwise(cells[1:]):
         assert row[-1] == after[2]  # where a step ends the next one begins
 
@@ -202,8 +214,9 @@ def _palettes() -> dict[str, dict[str, str]]:
 def _contrast(a: str, b: str) -> float:
     def luminance(colour: str) -> float:
         parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-                            for c in parts)
+        red, green, blue = (
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+        )
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     low, high = sorted((luminance(a), luminance(b)))

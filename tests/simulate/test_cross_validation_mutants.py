@@ -41,6 +41,7 @@ def other_landscape(patch: Patch) -> None:
 
 def one_value(patch: Patch) -> None:
     """Shared: a single value of Jump is off by one."""
+
     def jump(cls: type[Landscape], n: int, ell: int) -> Landscape:
         right = JUMP.at(n, ell)
         values = {name: array.copy() for name, array in right.objectives.items()}
@@ -65,6 +66,7 @@ def changed_algorithm(change: Callable[[Algorithm], dict[str, Any]]) -> Callable
 
 def wrong_variance(patch: Patch) -> None:
     """Engine: E[T(T-1)] is taken for E[T^2]."""
+
     def made_wrong(right: Callable[..., Any]) -> Callable[..., Any]:
         def wrong(*arguments: Any, **options: Any) -> Any:
             found = list(right(*arguments, **options))
@@ -93,8 +95,7 @@ def engine_reads_another_law(patch: Patch) -> None:
 def engine_says_infinite(patch: Patch) -> None:
     """Engine: it finds a trap where there is none."""
     right = crossval.runtime
-    patch.setattr(crossval, "runtime", lambda *a, **k: replace(
-        right(*a, **k), total=Quantity(inf)))
+    patch.setattr(crossval, "runtime", lambda *a, **k: replace(right(*a, **k), total=Quantity(inf)))
 
 
 def law_of_t_is_late(patch: Patch) -> None:
@@ -125,11 +126,14 @@ def changed_tables(change: Callable[[Tables], dict[str, Any]]) -> Callable[[Patc
 
 def accepted(p: int, action: int, direction: int) -> Callable[[Tables], dict[str, Any]]:
     """Turn one entry of the kernels' table of accepted moves."""
+
     def change(tables: Tables) -> dict[str, Any]:
         n, table = tables.law.n, tables.law.accepted.copy()
         table[p, action, direction] ^= 1
-        weight = (table[:, :, 0] * np.arange(n + 1)[:, None]
-                  + table[:, :, 1] * (n - np.arange(n + 1))[:, None])
+        weight = (
+            table[:, :, 0] * np.arange(n + 1)[:, None]
+            + table[:, :, 1] * (n - np.arange(n + 1))[:, None]
+        )
         logs = np.zeros(weight.shape)
         drawn = (weight > 0) & (weight < n)
         logs[drawn] = 1 / np.log1p(-weight[drawn] / n)
@@ -151,34 +155,47 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], set[str]]] = {
     "shared: bridges end early": (other_landscape, {"bit strings"}),
     "shared: one value of Jump": (one_value, {"bit strings"}),
     "shared: bootstrap of 0": (
-        changed_algorithm(lambda a: {"bootstrap": fmpq(0)}), {"bit strings"}),
+        changed_algorithm(lambda a: {"bootstrap": fmpq(0)}),
+        {"bit strings"},
+    ),
     "shared: equal offspring rejected": (
         changed_algorithm(lambda a: {"accept_equal": False, "rejected": Reward()}),
-        {"bit strings", "E[T] is a number"}),
+        {"bit strings", "E[T] is a number"},
+    ),
     "shared: the penalty is a reward": (
         changed_algorithm(lambda a: {"equal": Reward(constant=-a.equal.constant)}),
-        {"bit strings"}),
+        {"bit strings"},
+    ),
     "engine: wrong variance": (wrong_variance, {"Var T", "Var T1", "Var T2", "Var T3"}),
-    "engine: another law": (
-        engine_reads_another_law, {"T", "T1", "T2", "T3", "E[T] is a number"}),
+    "engine: another law": (engine_reads_another_law, {"T", "T1", "T2", "T3", "E[T] is a number"}),
     "engine: infinite": (engine_says_infinite, {"E[T] is a number"}),
     "engine: law of T late": (law_of_t_is_late, {"law of T"}),
     "kernel: geometric draws 5% short": (
-        changed_tables(lambda t: {"inverse_log": 0.95 * t.law.inverse_log}), {"T", "T3"}),
+        changed_tables(lambda t: {"inverse_log": 0.95 * t.law.inverse_log}),
+        {"T", "T3"},
+    ),
     "kernel: milestone one early": (
-        changed_tables(lambda t: {"milestones": t.law.milestones - [1, 0, 0]}), {"T1", "T2"}),
+        changed_tables(lambda t: {"milestones": t.law.milestones - [1, 0, 0]}),
+        {"T1", "T2"},
+    ),
     "kernel: L goes on from l + 1": (
-        changed_tables(accepted(3, 0, 1)), {"bit strings", "T1", "T2", "Var T2"}),
+        changed_tables(accepted(3, 0, 1)),
+        {"bit strings", "T1", "T2", "Var T2"},
+    ),
     "kernel: no run ends": (
-        changed_tables(nothing_accepted), {"bit strings", "runs that do not end"}),
+        changed_tables(nothing_accepted),
+        {"bit strings", "runs that do not end"},
+    ),
 }
 
 
 QUICK = {"shared: bridges end early", "engine: infinite", "kernel: L goes on from l + 1"}
 
 
-@pytest.mark.parametrize("name", [
-    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MUTANTS])
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MUTANTS],
+)
 def test_mutants_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutate, quantities = MUTANTS[name]
     mutate(monkeypatch)
@@ -198,24 +215,44 @@ def test_without_mutants_all_agree() -> None:
 
 SOURCES = {
     # in the compiled kernels, which have to be compiled again
-    "a rejection counts twice": ("simulate/_kernels.py", "            t += rejections\n",
-                                 "            t += 2 * rejections\n"),
+    "a rejection counts twice": (
+        "simulate/_kernels.py",
+        "            t += rejections\n",
+        "            t += 2 * rejections\n",
+    ),
     "ties go to the first": ("simulate/_kernels.py", "x = below(stream, total)\n", "x = 0\n"),
-    "the old row's maximum": ("simulate/_kernels.py", "            target = width * row_of[to]\n",
-                              "            target = row\n"),
-    "down and up exchanged": ("simulate/_kernels.py",
-                              "            direction = 0 if below(stream, n) < p else 1\n",
-                              "            direction = 1 if below(stream, n) < p else 0\n"),
+    "the old row's maximum": (
+        "simulate/_kernels.py",
+        "            target = width * row_of[to]\n",
+        "            target = row\n",
+    ),
+    "down and up exchanged": (
+        "simulate/_kernels.py",
+        "            direction = 0 if below(stream, n) < p else 1\n",
+        "            direction = 1 if below(stream, n) < p else 0\n",
+    ),
     # in the engine and in what both read. A wrong reward of Jump's first slope changes no choice
     # inside (H), and so no law of T: only the table tells.
-    "equal offspring rejected": ("markov_lrsao/law.py", "(0 if algorithm.accept_equal else 1)",
-                                 "(1 if algorithm.accept_equal else 0)"),
-    "a wrong piece of Jump": ("markov_lrsao/landscape.py", "Piece.of(ELL + 1, N - ELL - 1, P)",
-                              "Piece.of(ELL + 1, N - ELL - 1, P - ELL)"),
-    "plateaus are free": ("markov_lrsao/algorithm.py", "equal=Reward(constant=-parameters.r)",
-                          "equal=Reward()"),
+    "equal offspring rejected": (
+        "markov_lrsao/law.py",
+        "(0 if algorithm.accept_equal else 1)",
+        "(1 if algorithm.accept_equal else 0)",
+    ),
+    "a wrong piece of Jump": (
+        "markov_lrsao/landscape.py",
+        "Piece.of(ELL + 1, N - ELL - 1, P)",
+        "Piece.of(ELL + 1, N - ELL - 1, P - ELL)",
+    ),
+    "plateaus are free": (
+        "markov_lrsao/algorithm.py",
+        "equal=Reward(constant=-parameters.r)",
+        "equal=Reward()",
+    ),
     "third moment without its sign": (
-        "markov_lrsao/runtime.py", "raw[2] - mean**2", "raw[2] + mean - mean**2"),
+        "markov_lrsao/runtime.py",
+        "raw[2] - mean**2",
+        "raw[2] + mean - mean**2",
+    ),
 }
 
 
@@ -226,8 +263,11 @@ def test_what_lrsao_does_not_read_cannot_be_found() -> None:
     the gains are. EA+RL reads them: its rewards are compared with the target's values here.
     """
     algorithm = Algorithm.lrsao(Parameters.paper(12))
-    assert [form.target for form in (
-        algorithm.rejected, algorithm.equal, algorithm.better)] == [0, 0, 0]
+    assert [form.target for form in (algorithm.rejected, algorithm.equal, algorithm.better)] == [
+        0,
+        0,
+        0,
+    ]
     landscape = Landscape.jump(12, 3)
     law, target = StepLaw.of(landscape, Algorithm.earl()), landscape.objectives["J"].tolist()
     for p in range(1, 12):
@@ -249,8 +289,11 @@ def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
         accepted[p, 1, 0] ^= True
         index[p, 2, 1] = (index[p, 2, 1] + 1) % len(law.rewards)
         row[p] = row.max() if row[p] != row.max() else 0
-        for wrong in (replace(law, accepted=accepted), replace(law, reward_index=index),
-                      replace(law, row=row)):
+        for wrong in (
+            replace(law, accepted=accepted),
+            replace(law, reward_index=index),
+            replace(law, row=row),
+        ):
             assert not comparisons._same_table(wrong, parameters)
 
 
@@ -266,8 +309,24 @@ def test_mutants_of_the_source_are_found(name: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(text.replace(old, new, 1))
     kernel = "step" if name == "down and up exchanged" else "event"
     result = subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", "cross-validate", "--n-max", "9", "--runs", "20000",
-         "--kernel", kernel], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, check=False, timeout=300)
+        [
+            sys.executable,
+            "-m",
+            "markov_lrsao",
+            "cross-validate",
+            "--n-max",
+            "9",
+            "--runs",
+            "20000",
+            "--kernel",
+            kernel,
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     assert result.returncode == 1, result.stderr
     assert "DISAGREE: n = 9, l = 2" in result.stdout

@@ -43,8 +43,7 @@ def contains(entry: Entry, exact: fmpq) -> bool:
 
 
 def lrsao(n: int = 9, alpha: str = "4/5", gamma: str | None = None) -> StepLaw:
-    return StepLaw.of(
-        Landscape.jump(n, 2), Algorithm.lrsao(Parameters.paper(n, alpha, gamma)))
+    return StepLaw.of(Landscape.jump(n, 2), Algorithm.lrsao(Parameters.paper(n, alpha, gamma)))
 
 
 # -- rounding errors -------------------------------------------------------------------------
@@ -66,8 +65,9 @@ def test_decay_covers_the_worst_rounding(alpha: str) -> None:
             assert share >= worst + exactly(e) / exactly(0.7) * (1 - 100 * U)
             assert share <= 6 * digits * U + 2 * exactly(e)
         if count < 3000:
-            assert contains(entries.decay(0.7, 0.0, 0.0, count, mantissas, exponents),
-                            exactly(0.7) * lam**count)
+            assert contains(
+                entries.decay(0.7, 0.0, 0.0, count, mantissas, exponents), exactly(0.7) * lam**count
+            )
 
 
 def test_an_uncertain_sign_decays_to_a_hull_of_zero() -> None:
@@ -85,8 +85,13 @@ def random_entry(draw: random.Random, scales: tuple[int, ...] = (0, 0, 0, -1, -2
     scale = draw.choice(scales)
     if scale == 0 and draw.random() < 0.2:
         return 0.0, 0.0, 0.0
-    size = 2.0 ** draw.choice([draw.uniform(-3, 3), draw.uniform(-255, -246),
-                               draw.uniform(246, 255) if scale < 0 else 0.0])
+    size = 2.0 ** draw.choice(
+        [
+            draw.uniform(-3, 3),
+            draw.uniform(-255, -246),
+            draw.uniform(246, 255) if scale < 0 else 0.0,
+        ]
+    )
     v = draw.choice([-1, 1]) * size
     return v, size * draw.choice([1e-16, 1e-12, 0.3]), float(scale)
 
@@ -115,7 +120,8 @@ def test_updates_cover_the_worst_rounding() -> None:
             first = abs(keep * value(x) + table.gains[g])
             total = abs(keep * value(x) + table.gains[g] + boot * value(y))
             worst = (keep * error(x) + boot * error(y)) * (1 - 10 * U) + U * (
-                2 * a + 2 * b + gain + first + total) * (1 - 10 * U)
+                2 * a + 2 * b + gain + first + total
+            ) * (1 - 10 * U)
             assert error(found) >= worst
             assert error(found) <= fmpq(301, 100) * worst + fmpq(1, 2**900)
 
@@ -124,8 +130,11 @@ def test_updates_lose_neither_sign_nor_precision() -> None:
     """An exact 0 adds no error, at whichever scale the other number is."""
     numbers = Tables.of(lrsao()).numbers
     for scale in (-1.0, -7.0):
-        for x, y in (((1.5, 1e-17, scale), (0.0, 0.0, 0.0)), ((0.0, 0.0, 0.0), (1.5, 1e-17, scale)),
-                     ((1.5, 1e-17, scale), (1.5, 1e-17, scale - 3))):
+        for x, y in (
+            ((1.5, 1e-17, scale), (0.0, 0.0, 0.0)),
+            ((0.0, 0.0, 0.0), (1.5, 1e-17, scale)),
+            ((1.5, 1e-17, scale), (1.5, 1e-17, scale - 3)),
+        ):
             v, e, s = entries.combine(numbers.keep, *x, 0.0, numbers.boot, *y)
             assert s == scale
             assert 0 < e < 1e-14 * v
@@ -237,8 +246,11 @@ def test_safe_rejections_are_safe_and_not_timid(lam: str) -> None:
         if safe > 1:
             assert low * factor**safe > max(highs)
         room = math.log(float(low)) - max(
-            math.log(float(h.p)) - math.log(float(h.q)) if h.q < 2**1000
-            else float(arb(h).log().mid()) for h in highs)
+            math.log(float(h.p)) - math.log(float(h.q))
+            if h.q < 2**1000
+            else float(arb(h).log().mid())
+            for h in highs
+        )
         assert safe >= room / -log_lam * (1 - 1e-6) - 4
     assert limited > 100
 
@@ -271,11 +283,20 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
         if kind == "decay":
             nodes.append(history._node("decay", draw.choice(nodes), draw.randrange(1, 9)))
         elif kind == "learn":
-            nodes.append(history._node("learn", draw.choice(nodes),
-                                       draw.randrange(len(tables.gains)), draw.choice(nodes)))
+            nodes.append(
+                history._node(
+                    "learn",
+                    draw.choice(nodes),
+                    draw.randrange(len(tables.gains)),
+                    draw.choice(nodes),
+                )
+            )
         else:
-            nodes.append(history._node("max", *sorted(draw.sample(sorted(set(nodes)), min(
-                2, len(set(nodes)))))))
+            nodes.append(
+                history._node(
+                    "max", *sorted(draw.sample(sorted(set(nodes)), min(2, len(set(nodes)))))
+                )
+            )
     exact = history._rationals(set(nodes))
     algorithm = tables.step_law.algorithm
     lam = algorithm.keep + algorithm.bootstrap
@@ -283,8 +304,11 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
         kind, parts = history._nodes[index]
         truth = {
             "decay": lambda p: exact[p[0]] * lam ** p[1],
-            "learn": lambda p: (algorithm.keep * exact[p[0]] + tables.gains[p[1]]
-                                + algorithm.bootstrap * exact[p[2]]),
+            "learn": lambda p: (
+                algorithm.keep * exact[p[0]]
+                + tables.gains[p[1]]
+                + algorithm.bootstrap * exact[p[2]]
+            ),
             "max": lambda p: max(exact[i] for i in p),
         }[kind](parts)
         assert exact[index] == truth
@@ -307,8 +331,10 @@ def test_counters_carry_over() -> None:
     _philox.start(stream, np.uint64(5), np.uint64(6), np.uint64(3), np.uint64(1))
     stream[_philox._COUNTER] = np.uint64(2**64 - 3)
     ours = [int(_philox.raw(stream)) for _ in range(40)]
-    numpys = np.random.Philox(key=np.array([5, 6], dtype=np.uint64), counter=np.array(
-        [2**64 - 3, 0, 3, 1], dtype=np.uint64)).random_raw(40)
+    numpys = np.random.Philox(
+        key=np.array([5, 6], dtype=np.uint64),
+        counter=np.array([2**64 - 3, 0, 3, 1], dtype=np.uint64),
+    ).random_raw(40)
     assert ours == numpys.tolist()
 
 

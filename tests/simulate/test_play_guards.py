@@ -26,20 +26,35 @@ RUNS = 40
 
 def test_unwatched_runs_end_and_leave_the_monitors_alone() -> None:
     """A run that goes on and on is ended by the flag, and seen by its status."""
-    tables = Tables.of(StepLaw.of(
-        Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
+    tables = Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
     law, stop = tables.law, Stop()
     game = Game(tables, stream_key(5), True, True, 100_000, None, None, stop)
     game.compile()
     hits, facts = game.arrays(RUNS)
-    counts = [np.zeros(shape, dtype=np.int64) for shape in (
-        law.n + 1, (len(law.milestones), law.n + 1, 3), (law.rows, 4), 6)]
+    counts = [
+        np.zeros(shape, dtype=np.int64)
+        for shape in (law.n + 1, (len(law.milestones), law.n + 1, 3), (law.rows, 4), 6)
+    ]
     timer = threading.Timer(20.0, stop.set)
     timer.start()
     game.kernels.play_block(
-        law, tables.numbers, True, True, *map(np.uint64, stream_key(5)), 0, 100_000, 0,
-        np.zeros(0, dtype=np.int64), np.zeros(RUNS + 1, dtype=np.int64), hits, facts, False,
-        *counts, game._rules, stop.flag)
+        law,
+        tables.numbers,
+        True,
+        True,
+        *map(np.uint64, stream_key(5)),
+        0,
+        100_000,
+        0,
+        np.zeros(0, dtype=np.int64),
+        np.zeros(RUNS + 1, dtype=np.int64),
+        hits,
+        facts,
+        False,
+        *counts,
+        game._rules,
+        stop.flag,
+    )
     timer.cancel()
     assert (facts[:, 0] == game.kernels.DONE).all()
     assert (hits[:, -1] == facts[:, 1]).all()
@@ -68,8 +83,15 @@ def counted(law: StepLaw, runs: int, **options: int) -> tuple[np.ndarray, list[t
 
 def test_visits_are_counted_from_the_start_and_from_restarts() -> None:
     law = StepLaw.of(Landscape.jump(10, 2), Algorithm.earl())
-    monitors = simulate(law, runs=60, seed=6, limit=900, restart=60, monitors=True,
-                        rules=Rules(most_positive=3, most_visits={0: 2})).monitors
+    monitors = simulate(
+        law,
+        runs=60,
+        seed=6,
+        limit=900,
+        restart=60,
+        monitors=True,
+        rules=Rules(most_positive=3, most_visits={0: 2}),
+    ).monitors
     visits, third = counted(law, 60, limit=900, restart=60)
     assert monitors is not None
     assert (monitors.visits == visits).all()
@@ -83,9 +105,11 @@ def test_the_first_violation_of_the_first_run_is_reported() -> None:
     """Back and forth on a plateau: the start is visited again and again, already in run 0."""
     flat = [0, 0, 0, -1, 9]
     law = StepLaw.of(
-        Landscape.from_arrays({"F": flat, "G": flat, "H": flat}, "F"), Algorithm.earl())
-    samples = simulate(law, runs=4, seed=6, limit=400, monitors=True,
-                       rules=Rules(most_visits={0: 2}))
+        Landscape.from_arrays({"F": flat, "G": flat, "H": flat}, "F"), Algorithm.earl()
+    )
+    samples = simulate(
+        law, runs=4, seed=6, limit=400, monitors=True, rules=Rules(most_visits={0: 2})
+    )
     visits, third = counted(law, 4, limit=400)
     assert samples.monitors is not None
     assert (samples.monitors.visits == visits).all()
@@ -134,9 +158,13 @@ def test_ties_and_directions_are_drawn_by_their_probabilities() -> None:
 
 def test_rare_moves_are_drawn_by_their_probabilities() -> None:
     """Below one half of the proposals accepted, the kernel draws the moves by their weights."""
-    tied = StepLaw.of(Landscape.from_arrays(
-        {"A": [0, 0, 0, 0, 9, 0, 0], "B": [3, 2, 1, 0, 0, 1, 2], "C": [6, 5, 4, 3, 2, 1, 0]}, "A"),
-        Algorithm.earl())
+    tied = StepLaw.of(
+        Landscape.from_arrays(
+            {"A": [0, 0, 0, 0, 9, 0, 0], "B": [3, 2, 1, 0, 0, 1, 2], "C": [6, 5, 4, 3, 2, 1, 0]},
+            "A",
+        ),
+        Algorithm.earl(),
+    )
     seen: Counter[tuple[int, int]] = Counter()
     for run in range(1500):
         for _, p, mask, _, a, d in trace_run(tied, seed=3, run=run, limit=60).tolist():
@@ -150,10 +178,13 @@ def test_rare_moves_are_drawn_by_their_probabilities() -> None:
 def test_rejections_are_geometric(accepting: int) -> None:
     """At 0 all moves go up; of three tied objectives one accepts (drawn), or two do (tried)."""
     up, down = [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]
-    tied = StepLaw.of(Landscape.from_arrays(
-        {"A": up, "B": up if accepting == 2 else down, "C": down}, "A"), Algorithm.earl())
+    tied = StepLaw.of(
+        Landscape.from_arrays({"A": up, "B": up if accepting == 2 else down, "C": down}, "A"),
+        Algorithm.earl(),
+    )
     counts = Counter(
-        min(int(trace_run(tied, seed=9, run=run, limit=60)[0, 3]), 5) for run in range(1500))
+        min(int(trace_run(tied, seed=9, run=run, limit=60)[0, 3]), 5) for run in range(1500)
+    )
     law = stats.geom(accepting / 3, loc=-1)
     expected = [1500 * law.pmf(k) for k in range(5)] + [1500 * law.sf(4)]
     assert stats.chisquare([counts[k] for k in range(6)], expected).pvalue > 1e-5
@@ -163,8 +194,14 @@ def test_rejections_are_geometric(accepting: int) -> None:
 def test_restarts_come_after_equal_times(kernel: str) -> None:
     law = StepLaw.of(Landscape.jump(12, 2), Algorithm.earl())
     for run in range(20):
-        trace = trace_run(law, seed=4, run=run, kernel=kernel,  # type: ignore[arg-type]
-                          restart=70, limit=500)
+        trace = trace_run(
+            law,
+            seed=4,
+            run=run,
+            kernel=kernel,  # type: ignore[arg-type]
+            restart=70,
+            limit=500,
+        )
         times = trace[trace[:, 1] == -1, 0]
         assert times.tolist() == [70 * (k + 1) for k in range(len(times))]
         played = trace[trace[:, 1] >= 0]

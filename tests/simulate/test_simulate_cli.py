@@ -16,8 +16,9 @@ from simulate.runner import simulate
 
 
 def test_simulate_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "--n", "9", "--ell", "2", "--runs", "500", "--seed", "7",
-                 "--json"]) == 0
+    assert (
+        main(["simulate", "--n", "9", "--ell", "2", "--runs", "500", "--seed", "7", "--json"]) == 0
+    )
     told = json.loads(capsys.readouterr().out)
     law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
     times = simulate(law, runs=500, seed=7).times
@@ -28,8 +29,25 @@ def test_simulate_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_simulate_text_and_options(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "--n", "12", "--ell", "2", "--runs", "50", "--kernel", "step",
-                 "--arithmetic", "float64", "--monitors"]) == 0
+    assert (
+        main(
+            [
+                "simulate",
+                "--n",
+                "12",
+                "--ell",
+                "2",
+                "--runs",
+                "50",
+                "--kernel",
+                "step",
+                "--arithmetic",
+                "float64",
+                "--monitors",
+            ]
+        )
+        == 0
+    )
     text = capsys.readouterr().out
     assert "50 runs, seed 1, step kernel, float64 arithmetic" in text
     assert "mean T3" in text
@@ -37,8 +55,20 @@ def test_simulate_text_and_options(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_simulate_earl_with_a_budget(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["simulate", "--n", "30", "--ell", "3", "--runs", "400", "--algorithm", "earl",
-                 "--landscape", "jump-open", "--json"]
+    arguments = [
+        "simulate",
+        "--n",
+        "30",
+        "--ell",
+        "3",
+        "--runs",
+        "400",
+        "--algorithm",
+        "earl",
+        "--landscape",
+        "jump-open",
+        "--json",
+    ]
     assert main([*arguments, "--limit", "10n2"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["limit"] == 9000
@@ -56,9 +86,7 @@ def test_simulate_earl_with_a_budget(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("algorithm", ["rls", "earl"])
-def test_runs_that_cannot_end_are_told(
-    algorithm: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_cannot_end_are_told(algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a limit a trap is an answer of its own, with exit code 1; with one it is censored."""
     arguments = ["simulate", "--n", "10", "--ell", "2", "--algorithm", algorithm]
     assert main(arguments) == 1
@@ -76,9 +104,18 @@ def test_runs_that_cannot_end_are_told(
 def trapped(path: Path, cycle: int) -> str:
     """Write a landscape with a closed cycle of accepted moves; its last values are out of reach."""
     n = cycle + 4
-    path.write_text(json.dumps({"objectives": {
-        "up": [*range(cycle + 1), cycle - 2, cycle - 1, cycle + 5, 0],
-        "all": list(range(n + 1)), "down": list(range(n, -1, -1))}, "target": "up"}))
+    path.write_text(
+        json.dumps(
+            {
+                "objectives": {
+                    "up": [*range(cycle + 1), cycle - 2, cycle - 1, cycle + 5, 0],
+                    "all": list(range(n + 1)),
+                    "down": list(range(n, -1, -1)),
+                },
+                "target": "up",
+            }
+        )
+    )
     return str(path)
 
 
@@ -94,8 +131,17 @@ def test_a_closed_cycle_of_accepted_moves_is_told(
     truth = runtime(landscape, Algorithm.lrsao(Parameters.paper(landscape.n)), outside_h=True)
     assert truth.total.infinite
     assert truth.trap is not None
-    arguments = ["simulate", "--landscape", file, "--outside-h", "--kernel", kernel, "--runs", "70",
-                 "--json"]
+    arguments = [
+        "simulate",
+        "--landscape",
+        file,
+        "--outside-h",
+        "--kernel",
+        kernel,
+        "--runs",
+        "70",
+        "--json",
+    ]
     assert main(arguments) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["limit"] == 10**4 * landscape.n**2
@@ -139,24 +185,27 @@ def write(path: Path, text: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(("plan", "message"), [
-    ('n = 9\nell = 2\nlandscape = 5', "landscape = 5"),
-    ('n = 9\nell = 2\nlandscape = ["jump"]', "landscape = ['jump']"),
-    ('n = 9\nell = 2\nlandscape = "jmp"', "choose jump, jump-open, onemax"),
-    ('n = []\nell = 2', "n = [] is empty"),
-    ('n = [9, []]\nell = 2', "n = [] is empty"),
-    ('n = "12:9"\nell = 2', "n = 12:9 is empty"),
-    ('n = "9,14:10:2"\nell = 2', "n = 14:10:2 is empty"),
-    ('n = 9\nell = []', "ell = [] is empty"),
-    ('n = 9\nell = "4:2"', "ell = 4:2 is empty"),
-    ('n = 9\nell = 2\nalpha = []', "alpha = [] is empty"),
-    ('n = 9\nell = 2\nr = []', "r = [] is empty"),
-    ('n = "9:99999999999999999999"\nell = 2', "more than 1,000,000 numbers"),
-    ('n = 9\nell = 2\nruns = 99999999999', "runs = 99,999,999,999 is too large"),
-    ('n = 9\nell = 2\nlimit = 0', "limit = 0 is out of range"),
-    ('n = 9\nell = 2\nlimit = "9999999999999n2"', "1 .. 2^49"),
-    ('n = 9\nell = 2\noutside_h = "yes"', "outside_h = 'yes'"),
-])
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ("n = 9\nell = 2\nlandscape = 5", "landscape = 5"),
+        ('n = 9\nell = 2\nlandscape = ["jump"]', "landscape = ['jump']"),
+        ('n = 9\nell = 2\nlandscape = "jmp"', "choose jump, jump-open, onemax"),
+        ("n = []\nell = 2", "n = [] is empty"),
+        ("n = [9, []]\nell = 2", "n = [] is empty"),
+        ('n = "12:9"\nell = 2', "n = 12:9 is empty"),
+        ('n = "9,14:10:2"\nell = 2', "n = 14:10:2 is empty"),
+        ("n = 9\nell = []", "ell = [] is empty"),
+        ('n = 9\nell = "4:2"', "ell = 4:2 is empty"),
+        ("n = 9\nell = 2\nalpha = []", "alpha = [] is empty"),
+        ("n = 9\nell = 2\nr = []", "r = [] is empty"),
+        ('n = "9:99999999999999999999"\nell = 2', "more than 1,000,000 numbers"),
+        ("n = 9\nell = 2\nruns = 99999999999", "runs = 99,999,999,999 is too large"),
+        ("n = 9\nell = 2\nlimit = 0", "limit = 0 is out of range"),
+        ('n = 9\nell = 2\nlimit = "9999999999999n2"', "1 .. 2^49"),
+        ('n = 9\nell = 2\noutside_h = "yes"', "outside_h = 'yes'"),
+    ],
+)
 def test_plans_that_mean_nothing(
     plan: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,39 +223,52 @@ def test_a_folder_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file" / "x", tmp_path / ("x" * 300), Path("/proc/nowhere/x")):
-        assert main(["simulate", "--n", "9", "--ell", "2", "--runs", "2", "--ioh",
-                     str(folder)]) == 2
+        assert (
+            main(["simulate", "--n", "9", "--ell", "2", "--runs", "2", "--ioh", str(folder)]) == 2
+        )
         told = capsys.readouterr().err
         assert told.count("\n") == 1
         assert "cannot be written" in told
         assert "choose another" in told
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["simulate", "--n", "9", "--ell", "2", "--runs", "0"], "runs = 0"),
-    (["simulate", "--n", "9", "--ell", "2", "--seed", "-1"], "seed = -1"),
-    (["simulate", "--n", "9", "--ell", "9"], "ell = 9"),
-    (["simulate", "--n", "9", "--ell", "2", "--algorithm", "rls", "--alpha", "0.5"], "no meaning"),
-    (["simulate", "--n", "9", "--ell", "2", "--limit", "many"], "limit"),
-    (["simulate", "--n", "9", "--ell", "2", "--kernel", "fast"], "kernel"),
-    (["simulate", "--n", "9", "--ell", "2", "--confidence", "2"], "confidence level"),
-    (["simulate", "--n", "9", "--ell", "2", "--runs", "88888888888"], "at most"),
-    (["simulate", "--n", "9", "--ell", "2", "--threads", "99999"], "1024"),
-    (["simulate", "--n", "9", "--ell", "2", "--landscape", "jmp"], "jump, jump-open, onemax"),
-    (["simulate", "--n", "9", "--ell", "2", "--limit", "0"], "limit = 0"),
-    (["sweep", "--n", "15:9", "--ell", "2", "--out", "x.sqlite"], "n = 15:9 is empty"),
-    (["sweep", "--n", "9", "--ell", "3:2", "--out", "x.sqlite"], "ell = 3:2 is empty"),
-    (["sweep", "--n", "9", "--ell", "2", "--landscape", "jmp", "--out", "x.sqlite"], "jump-open"),
-    (["cross-validate", "--n-min", "14", "--n-max", "9"], "n-min"),
-    (["sweep"], "no plan"),
-    (["sweep", "missing.json"], "missing.json"),
-    (["sweep", "--n", "9", "--ell", "2"], "--out is missing"),
-    (["cross-validate", "--n-max", "8"], "the smallest instance is n = 9"),
-    (["cross-validate", "--n-max", "8", "--n-min", "1"], "no cell"),
-    (["cross-validate", "--n-max", "9", "--runs", "0"], "runs = 0"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "--n", "9", "--ell", "2", "--runs", "0"], "runs = 0"),
+        (["simulate", "--n", "9", "--ell", "2", "--seed", "-1"], "seed = -1"),
+        (["simulate", "--n", "9", "--ell", "9"], "ell = 9"),
+        (
+            ["simulate", "--n", "9", "--ell", "2", "--algorithm", "rls", "--alpha", "0.5"],
+            "no meaning",
+        ),
+        (["simulate", "--n", "9", "--ell", "2", "--limit", "many"], "limit"),
+        (["simulate", "--n", "9", "--ell", "2", "--kernel", "fast"], "kernel"),
+        (["simulate", "--n", "9", "--ell", "2", "--confidence", "2"], "confidence level"),
+        (["simulate", "--n", "9", "--ell", "2", "--runs", "88888888888"], "at most"),
+        (["simulate", "--n", "9", "--ell", "2", "--threads", "99999"], "1024"),
+        (["simulate", "--n", "9", "--ell", "2", "--landscape", "jmp"], "jump, jump-open, onemax"),
+        (["simulate", "--n", "9", "--ell", "2", "--limit", "0"], "limit = 0"),
+        (["sweep", "--n", "15:9", "--ell", "2", "--out", "x.sqlite"], "n = 15:9 is empty"),
+        (["sweep", "--n", "9", "--ell", "3:2", "--out", "x.sqlite"], "ell = 3:2 is empty"),
+        (
+            ["sweep", "--n", "9", "--ell", "2", "--landscape", "jmp", "--out", "x.sqlite"],
+            "jump-open",
+        ),
+        (["cross-validate", "--n-min", "14", "--n-max", "9"], "n-min"),
+        (["sweep"], "no plan"),
+        (["sweep", "missing.json"], "missing.json"),
+        (["sweep", "--n", "9", "--ell", "2"], "--out is missing"),
+        (["cross-validate", "--n-max", "8"], "the smallest instance is n = 9"),
+        (["cross-validate", "--n-max", "8", "--n-min", "1"], "no cell"),
+        (["cross-validate", "--n-max", "9", "--runs", "0"], "runs = 0"),
+    ],
+)
 def test_bad_input_is_one_line_and_code_2(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -220,8 +282,19 @@ def test_bad_input_is_one_line_and_code_2(
 
 def test_sweep_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "s.sqlite"
-    arguments = ["sweep", "--n", "9:11", "--ell", "2", "--runs", "60", "--alpha", "4/5,1/2",
-                 "--out", str(out)]
+    arguments = [
+        "sweep",
+        "--n",
+        "9:11",
+        "--ell",
+        "2",
+        "--runs",
+        "60",
+        "--alpha",
+        "4/5,1/2",
+        "--out",
+        str(out),
+    ]
     assert main([*arguments, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
     assert (first["cells"], first["played_now"]) == (6, 360)
@@ -249,8 +322,27 @@ def test_cross_validate_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["agrees"] is True
     assert told["tests"] == 3 * 11
     assert [cell["point"] for cell in told["cells"]] == ["paper", "flat", "eager"]
-    assert main(["cross-validate", "--n-max", "600", "--n-min", "600", "--ell", "2", "--runs",
-                 "10000", "--arithmetic", "float64", "--moments-only", "--alpha", "4/5"]) == 1
+    assert (
+        main(
+            [
+                "cross-validate",
+                "--n-max",
+                "600",
+                "--n-min",
+                "600",
+                "--ell",
+                "2",
+                "--runs",
+                "10000",
+                "--arithmetic",
+                "float64",
+                "--moments-only",
+                "--alpha",
+                "4/5",
+            ]
+        )
+        == 1
+    )
     text = capsys.readouterr().out
     assert "DISAGREE: n = 600, l = 2, given, T" in text
 

@@ -20,8 +20,14 @@ from simulate.store import ResultsFile
 from simulate.sweep import SchedulerError, run_sweep
 
 # Step by step, so that there is time to kill it: some seconds on two cores.
-LONG: dict[str, Any] = {"n": [300, 320, 340, 360, 380, 400], "ell": 2, "runs": 400, "seed": 5,
-                        "block": 20, "kernel": "step"}
+LONG: dict[str, Any] = {
+    "n": [300, 320, 340, 360, 380, 400],
+    "ell": 2,
+    "runs": 400,
+    "seed": 5,
+    "block": 20,
+    "kernel": "step",
+}
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -51,8 +57,9 @@ def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Sign
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(LONG))
     out = tmp_path / "killed.sqlite"
-    process = subprocess.Popen(command("sweep", plan, "--out", out), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command("sweep", plan, "--out", out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         wait_for_rows(out, 10, process)
     finally:
@@ -61,8 +68,9 @@ def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Sign
     assert code == (-signal.SIGKILL if how is signal.SIGKILL else 130)
     total = 6 * 400 // 20
     assert 10 <= len(table(out)) - 6 < total
-    again = subprocess.run(command("sweep", plan, "--out", out, "--json"), capture_output=True,
-                           check=True, text=True)
+    again = subprocess.run(
+        command("sweep", plan, "--out", out, "--json"), capture_output=True, check=True, text=True
+    )
     assert 0 < json.loads(again.stdout)["played_now"] < 400 * 6
     undisturbed = tmp_path / "undisturbed.sqlite"
     run_sweep(Plan.load(plan), undisturbed)
@@ -73,8 +81,23 @@ def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Sign
 def test_unreachable_scheduler(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     result = subprocess.run(
-        command("sweep", "--n", "9", "--ell", "2", "--runs", "10", "--out", tmp_path / "x.sqlite",
-                "--scheduler", "tcp://127.0.0.1:9"), capture_output=True, text=True, check=False)
+        command(
+            "sweep",
+            "--n",
+            "9",
+            "--ell",
+            "2",
+            "--runs",
+            "10",
+            "--out",
+            tmp_path / "x.sqlite",
+            "--scheduler",
+            "tcp://127.0.0.1:9",
+        ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
     assert "scheduler tcp://127.0.0.1:9 cannot be reached" in result.stderr
@@ -99,8 +122,9 @@ class Lost:
         self._statuses = self._statuses[1:] or self._statuses
 
 
-@pytest.mark.parametrize("statuses", [
-    ("lost", "finished"), ("pending", "lost", "finished"), ("finished", "finished")])
+@pytest.mark.parametrize(
+    "statuses", [("lost", "finished"), ("pending", "lost", "finished"), ("finished", "finished")]
+)
 def test_a_result_that_died_with_its_worker_is_waited_for(
     statuses: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,8 +145,12 @@ def test_a_result_that_died_with_its_worker_is_waited_for(
         return SimpleNamespace(done=set(futures))
 
     monkeypatch.setattr(distributed, "wait", wait)
-    client = SimpleNamespace(nthreads=lambda: {"w": 1}, submit=lambda *_, **__: future,
-                             as_current=nullcontext, status="running")
+    client = SimpleNamespace(
+        nthreads=lambda: {"w": 1},
+        submit=lambda *_, **__: future,
+        as_current=nullcontext,
+        status="running",
+    )
     cell = Plan.of(FIELDS).cells[0]
     assert list(_Hand(client, [(1, cell, 0, 10)], "tcp://x").play()) == [(1, "a block")]
     assert len(looks) == len(statuses)
@@ -153,16 +181,24 @@ class Cluster:
         self._folder = folder
         self._started: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start(
-            "dask_scheduler", "--host", self.address, "--no-dashboard", "--no-show")
-        self.workers = [self._start("dask_worker", self.address, "--nthreads", "1", "--no-nanny",
-                                    "--no-dashboard") for _ in range(workers)]
+            "dask_scheduler", "--host", self.address, "--no-dashboard", "--no-show"
+        )
+        self.workers = [
+            self._start(
+                "dask_worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"
+            )
+            for _ in range(workers)
+        ]
 
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.{name}", *arguments],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder,
             env=os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"},
-            start_new_session=True)
+            start_new_session=True,
+        )
         self._started.append(process)
         return process
 
@@ -172,8 +208,10 @@ class Cluster:
         file.write_text(json.dumps(plan))
         process = subprocess.Popen(
             command("sweep", file, "--out", out, "--scheduler", self.address),
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
         self._started.append(process)
         return process
 
@@ -234,6 +272,7 @@ def test_a_sweep_on_dask_that_is_cut_off(tmp_path: Path, event: str) -> None:
 
 def processor_seconds(pid: int, over: float) -> float:
     """Return the processor's time that a process uses within some seconds; 0 if it has ended."""
+
     def ticks() -> int:
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

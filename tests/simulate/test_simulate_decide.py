@@ -64,5 +64,8 @@ def test_replay_follows_the_trace(tables: Tables) -> None:
     assert history.decide(0, 0b111) == 1 << left
     history.replay(np.array([[3, -1, -1, -1, -1, -1], [3, 0, 0b111, 0, right, 1]]))
     assert [history._rationals({node})[node] for node in history.entries(1)] == [
-        0, 0, -law.algorithm.learn * Parameters.paper(9).r]
+        0,
+        0,
+        -law.algorithm.learn * Parameters.paper(9).r,
+    ]
     assert history.decide(1, 0b111) == 0b011

@@ -33,8 +33,16 @@ def tables(
     return Tables.of(StepLaw.of(Landscape.jump(n, 2), Algorithm.lrsao(parameters)))
 
 
-@pytest.mark.parametrize(("alpha", "gamma"), [("4/5", "1/10"), ("1/7", "3/10"), ("99/100", "1/50"),
-                                              ("1/1000", "1/3"), ("999/1000", "1/1000")])
+@pytest.mark.parametrize(
+    ("alpha", "gamma"),
+    [
+        ("4/5", "1/10"),
+        ("1/7", "3/10"),
+        ("99/100", "1/50"),
+        ("1/1000", "1/3"),
+        ("999/1000", "1/1000"),
+    ],
+)
 def test_random_histories_stay_inside_their_error_bars(alpha: str, gamma: str) -> None:
     table = tables(alpha=alpha, gamma=gamma, r="5")
     numbers, draw = table.numbers, random.Random(f"{alpha} {gamma}")
@@ -53,8 +61,9 @@ def test_random_histories_stay_inside_their_error_bars(alpha: str, gamma: str) -
                 exact = x * lam**k
             else:
                 g = draw.randrange(len(table.gains))
-                entry = entries.combine(numbers.keep, v, e, s, numbers.gains[g],
-                                        numbers.boot, mv, me, ms)
+                entry = entries.combine(
+                    numbers.keep, v, e, s, numbers.gains[g], numbers.boot, mv, me, ms
+                )
                 exact = keep * x + table.gains[g] + boot * y
             assert contains(entry, exact)
             if entry[2] < 0:  # a scaled entry has a certain sign
@@ -96,8 +105,7 @@ def random_row(draw: random.Random) -> tuple[np.ndarray, list[fmpq]]:
             exact.append(fmpq(0))
             continue
         offset = fmpq(*float(error * draw.uniform(-1, 1)).as_integer_ratio())
-        exact.append((fmpq(*float(value).as_integer_ratio()) + offset)
-                     * fmpq(2) ** (512 * scale))
+        exact.append((fmpq(*float(value).as_integer_ratio()) + offset) * fmpq(2) ** (512 * scale))
         row[4 * a : 4 * a + 4] = value, error, scale, entries.NONE
     return row, exact
 

@@ -29,13 +29,42 @@ LINE = "interrupted\n"
 HOURS = ["--n", "3000", "--ell", "2", "--runs", "100000", "--kernel", "step"]
 COMMANDS = {
     "simulate": ["simulate", *HOURS],
-    "simulate, one run": ["simulate", "--n", "100000", "--ell", "2", "--runs", "1", "--kernel",
-                          "step"],
-    "simulate, watched": ["simulate", "--n", "3000", "--ell", "2", "--runs", "100000",
-                          "--monitors"],
+    "simulate, one run": [
+        "simulate",
+        "--n",
+        "100000",
+        "--ell",
+        "2",
+        "--runs",
+        "1",
+        "--kernel",
+        "step",
+    ],
+    "simulate, watched": [
+        "simulate",
+        "--n",
+        "3000",
+        "--ell",
+        "2",
+        "--runs",
+        "100000",
+        "--monitors",
+    ],
     "sweep": ["sweep", *HOURS, "--block", "50000", "--out", "s.sqlite"],
-    "cross-validate": ["cross-validate", "--n-max", "600", "--n-min", "600", "--ell", "2",
-                       "--runs", "1000000", "--kernel", "step", "--moments-only"],
+    "cross-validate": [
+        "cross-validate",
+        "--n-max",
+        "600",
+        "--n-min",
+        "600",
+        "--ell",
+        "2",
+        "--runs",
+        "1000000",
+        "--kernel",
+        "step",
+        "--moments-only",
+    ],
 }
 
 
@@ -59,10 +88,15 @@ def spent(process: subprocess.Popen[str]) -> float:
 def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
     """Start a command; Ctrl-C must reach it even if this test ignores the signal."""
     return subprocess.Popen(
-        [sys.executable, "-m", "markov_lrsao", *arguments], cwd=folder, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        [sys.executable, "-m", "markov_lrsao", *arguments],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
 
 
 def interrupt(arguments: list[str], folder: Path, moment: float) -> tuple[int, str]:
@@ -91,9 +125,13 @@ def compiled() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("name", [
-    name if name == "simulate" else pytest.param(name, marks=pytest.mark.slow)
-    for name in COMMANDS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "simulate" else pytest.param(name, marks=pytest.mark.slow)
+        for name in COMMANDS
+    ],
+)
 def test_ctrl_c_while_kernels_run(name: str, tmp_path: Path) -> None:
     assert interrupt(COMMANDS[name], tmp_path, 2.0) == (130, LINE)
 
@@ -112,8 +150,21 @@ def test_ctrl_c_at_any_moment(name: str, moment: float, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
-    arguments = ["sweep", "--n", "300:340:20", "--ell", "2", "--runs", "2000", "--block", "10",
-                 "--kernel", "step", "--out", "s.sqlite"]
+    arguments = [
+        "sweep",
+        "--n",
+        "300:340:20",
+        "--ell",
+        "2",
+        "--runs",
+        "2000",
+        "--block",
+        "10",
+        "--kernel",
+        "step",
+        "--out",
+        "s.sqlite",
+    ]
     plan = Plan.of({"n": "300:340:20", "ell": 2, "runs": 2000, "block": 10, "kernel": "step"})
     assert interrupt(arguments, tmp_path, 4.0) == (130, LINE)
     with ResultsFile(tmp_path / "s.sqlite") as file:  # checks every row
@@ -126,8 +177,14 @@ def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
     few = Plan.of({"n": 300, "ell": 2, "runs": 30, "block": 10, "kernel": "step"})
     run_sweep(few, path)
     assert plan.cells[0].key == few.cells[0].key
-    direct = simulate(few.cells[0].law(), runs=30, seed=1, kernel="step",
-                      limit=few.cells[0].limit, path=few.cells[0].path)
+    direct = simulate(
+        few.cells[0].law(),
+        runs=30,
+        seed=1,
+        kernel="step",
+        limit=few.cells[0].limit,
+        path=few.cells[0].path,
+    )
     with ResultsFile(path) as file:
         stored = file.runs(1)
         assert stored is not None
@@ -139,14 +196,21 @@ def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
 def test_the_flag_ends_runs_that_never_end(kernel: str, monitors: bool) -> None:
     """A closed cycle of accepted moves, no limit: only the flag can end it."""
     landscape = Landscape.from_arrays(
-        {"C": [*range(9), 6, 7, 12], "O": list(range(12)), "Z": list(range(11, -1, -1))}, "C")
+        {"C": [*range(9), 6, 7, 12], "O": list(range(12)), "Z": list(range(11, -1, -1))}, "C"
+    )
     cycle = StepLaw.of(landscape, Algorithm.lrsao(Parameters.paper(11)))
     stop = Stop()
     timer = threading.Timer(0.5, stop.set)
     timer.start()
     with pytest.raises(StoppedError):
-        simulate(cycle, runs=50, seed=1, kernel=kernel, monitors=monitors,  # type: ignore[arg-type]
-                 stop=stop)
+        simulate(
+            cycle,
+            runs=50,
+            seed=1,
+            kernel=kernel,
+            monitors=monitors,  # type: ignore[arg-type]
+            stop=stop,
+        )
     timer.join()
 
 
@@ -162,7 +226,8 @@ def test_a_flag_that_nobody_sets_changes_nothing() -> None:
 def test_monitors_of_endless_ties_heed_the_flag() -> None:
     """2^49 rejections of three tied objectives are drawn one by one by the monitors."""
     landscape = Landscape.from_arrays(
-        {"A": [3, 1, 0, 1, 4], "B": [3, 2, 1, 0, 0], "C": [2, 1, 1, 0, 0]}, "A")
+        {"A": [3, 1, 0, 1, 4], "B": [3, 2, 1, 0, 0], "C": [2, 1, 1, 0, 0]}, "A"
+    )
     stuck = StepLaw.of(landscape, Algorithm.lrsao(Parameters.paper(4)))
     stop = Stop()
     timer = threading.Timer(0.5, stop.set)

@@ -58,9 +58,9 @@ def test_bit_strings_and_positions_make_the_same_steps(name: str) -> None:
     law = lrsao(n, ell, parameters)
     for run in range(3):
         literal = run_on_bit_strings(
-            n, ell, parameters, StreamChooser(Stream(stream_key(7), run)), limit=400)
-        on_positions = run_on_positions(
-            law, StreamChooser(Stream(stream_key(7), run)), limit=400)
+            n, ell, parameters, StreamChooser(Stream(stream_key(7), run)), limit=400
+        )
+        on_positions = run_on_positions(law, StreamChooser(Stream(stream_key(7), run)), limit=400)
         assert list(literal) == list(on_positions)
 
 
@@ -78,8 +78,7 @@ def test_step_kernel_makes_the_references_steps(name: str) -> None:
     law = lrsao(n, ell, parameters)
     samples = simulate(law, runs=4, seed=7, kernel="step", limit=3000)
     for run in range(4):
-        steps = list(run_on_positions(
-            law, StreamChooser(Stream(stream_key(7), run)), limit=3000))
+        steps = list(run_on_positions(law, StreamChooser(Stream(stream_key(7), run)), limit=3000))
         assert len(steps) == samples.steps[run]
         expected = [(s.time, s.position, s.tied) for s in steps]
         assert [line[:3] for line in expand(law, 7, run, "step", 3000)] == expected
@@ -96,8 +95,12 @@ def expand(
     trace = trace_run(law, seed=seed, run=run, kernel=kernel, limit=limit)  # type: ignore[arg-type]
     for t, p, mask, rejections, action, direction in trace.tolist():
         tied = tuple(a for k, a in enumerate(law.actions) if mask >> k & 1)
-        possible = [(a, d) for a in tied for d in (0, 1)
-                    if (p > 0 or d == 1) and not law.accepted[p, law.actions.index(a), d]]
+        possible = [
+            (a, d)
+            for a in tied
+            for d in (0, 1)
+            if (p > 0 or d == 1) and not law.accepted[p, law.actions.index(a), d]
+        ]
         for k in range(rejections):
             yield (t + k, p, tied, *possible[0])
         if action >= 0:
@@ -112,7 +115,11 @@ def replay_exactly(law: StepLaw, seed: int, run: int, kernel: str, limit: int | 
     count = 0
     for step, moment in zip(steps, moments, strict=True):
         assert (step[0], step[1], step[2], step[3]) == (
-            moment.time, moment.position, moment.tied, moment.action)
+            moment.time,
+            moment.position,
+            moment.tied,
+            moment.action,
+        )
         count += 1
     return count
 
@@ -131,9 +138,20 @@ def test_long_runs_of_rejections(kernel: str) -> None:
     """More than a thousand rejections in a row: float64 has long forgotten the entry."""
     n = 1000
     law = lrsao(n, 2, Parameters.paper(n))
-    long = [run for run in range(60)
-            if (trace_run(law, seed=5, run=run, kernel=kernel,  # type: ignore[arg-type]
-                          limit=14_000)[:, 3] > 1000).any()]
+    long = [
+        run
+        for run in range(60)
+        if (
+            trace_run(
+                law,
+                seed=5,
+                run=run,
+                kernel=kernel,  # type: ignore[arg-type]
+                limit=14_000,
+            )[:, 3]
+            > 1000
+        ).any()
+    ]
     assert long
     for run in long[:1]:
         assert replay_exactly(law, 5, run, kernel, 14_000) > 10_000
@@ -162,8 +180,9 @@ def test_exact_ties_stay_ties() -> None:
         trace = trace_run(law, seed=1, run=run)
         ties += sum(1 for _, p, mask, *_ in trace.tolist() if p >= 7 and mask & 0b101 == 0b101)
     assert ties >= 3  # L and R really tied on the right plateau
-    unequal = lrsao(9, 2, Parameters(
-        parameters.alpha, parameters.gamma, parameters.r + fmpq(1, 10**18)))
+    unequal = lrsao(
+        9, 2, Parameters(parameters.alpha, parameters.gamma, parameters.r + fmpq(1, 10**18))
+    )
     split = simulate(unequal, runs=4000, seed=1)
     assert split.decisions.sum() > 0  # closer than floats can tell, and decided the other way
     for run in np.flatnonzero(split.decisions)[:8].tolist():

@@ -25,8 +25,12 @@ def earl(n: int = 12, ell: int = 2) -> StepLaw:
 
 
 def same(a: Samples, b: Samples) -> bool:
-    return bool((a.hits == b.hits).all() and (a.steps == b.steps).all()
-                and (a.censored == b.censored).all() and (a.restarts == b.restarts).all())
+    return bool(
+        (a.hits == b.hits).all()
+        and (a.steps == b.steps).all()
+        and (a.censored == b.censored).all()
+        and (a.restarts == b.restarts).all()
+    )
 
 
 @pytest.mark.parametrize("kernel", ["event", "step"])
@@ -41,8 +45,10 @@ def test_threads_and_blocks_leave_no_trace(kernel: str, arithmetic: str) -> None
 
 
 def test_seeds_and_paths_matter() -> None:
-    runs = [simulate(lrsao(), runs=50, seed=seed, path=path).steps.tolist()
-            for seed, path in [(1, ()), (2, ()), (1, (3,)), (1, (4,))]]
+    runs = [
+        simulate(lrsao(), runs=50, seed=seed, path=path).steps.tolist()
+        for seed, path in [(1, ()), (2, ()), (1, (3,)), (1, (4,))]
+    ]
     assert len({tuple(steps) for steps in runs}) == 4
 
 
@@ -87,8 +93,14 @@ def test_rls_on_onemax_is_the_coupon_collector() -> None:
 
 @pytest.mark.parametrize("kernel", ["event", "step"])
 def test_restarts(kernel: str) -> None:
-    samples = simulate(earl(), runs=400, seed=3, kernel=kernel,  # type: ignore[arg-type]
-                       restart=300, limit=3000)
+    samples = simulate(
+        earl(),
+        runs=400,
+        seed=3,
+        kernel=kernel,  # type: ignore[arg-type]
+        restart=300,
+        limit=3000,
+    )
     assert samples.restarts.max() >= 5
     assert (samples.restarts <= 9).all()
     ended = ~samples.censored
@@ -124,19 +136,23 @@ def test_monitors_count_what_the_reference_does(law: StepLaw, limit: int) -> Non
         q = [[fmpq(0)] * len(law.actions) for _ in law.row_value]
         most = [0] * len(q)
         visits[0] += 1
-        for step in run_on_positions(
-                law, StreamChooser(Stream(stream_key(8), run)), limit=limit):
+        for step in run_on_positions(law, StreamChooser(Stream(stream_key(8), run)), limit=limit):
             a = law.actions.index(step.action)
             uses[phase, step.position, a] += 1
             told = law.step(step.position, step.action, step.direction)
             row = int(law.row[step.position])
-            q[row][a] = (algorithm.keep * q[row][a] + algorithm.learn * told.reward
-                         + algorithm.bootstrap * max(q[int(law.row[told.next_position])]))
+            q[row][a] = (
+                algorithm.keep * q[row][a]
+                + algorithm.learn * told.reward
+                + algorithm.bootstrap * max(q[int(law.row[told.next_position])])
+            )
             most[row] = max(most[row], sum(entry > 0 for entry in q[row]))
             if step.accepted:
                 visits[told.next_position] += 1
-                while (phase < len(law.landscape.milestones)
-                       and told.next_position >= law.landscape.milestones[phase]):
+                while (
+                    phase < len(law.landscape.milestones)
+                    and told.next_position >= law.landscape.milestones[phase]
+                ):
                     phase += 1
         for row, count in enumerate(most):
             positives[row, count] += 1
@@ -208,8 +224,11 @@ def test_violation_carries_its_trace(rule: str) -> None:
     assert found is not None
     assert found.rule == rule
     entries = {name: float(value.split(" ")[0]) for name, value, _ in found.q_row}
-    arrivals = sum(1 for _, p, _, _, action, d in found.trace if action is not None
-                   and law.step(p, action, d).accepted and p + 2 * d - 1 == 6)
+    arrivals = sum(
+        1
+        for _, p, _, _, action, d in found.trace
+        if action is not None and law.step(p, action, d).accepted and p + 2 * d - 1 == 6
+    )
     assert {
         "positive entries": sum(value > 0 for value in entries.values()) == 1,
         "visits": arrivals == 3,
@@ -231,8 +250,11 @@ def test_violation_carries_its_trace(rule: str) -> None:
             q[row][law.actions.index(tied[0])] *= lam**rejected
         if action is not None and direction is not None:
             a, told = law.actions.index(action), law.step(p, action, direction)
-            q[row][a] = (algorithm.keep * q[row][a] + algorithm.learn * told.reward
-                         + algorithm.bootstrap * max(q[int(law.row[told.next_position])]))
+            q[row][a] = (
+                algorithm.keep * q[row][a]
+                + algorithm.learn * told.reward
+                + algorithm.bootstrap * max(q[int(law.row[told.next_position])])
+            )
     row = law.row_value.tolist().index(found.state)
     for a, name in enumerate(law.actions):
         assert entries[name] == pytest.approx(int(q[row][a].p) / int(q[row][a].q), rel=1e-12)
@@ -241,9 +263,14 @@ def test_violation_carries_its_trace(rule: str) -> None:
 def test_event_kernel_refuses_rewarded_rejections() -> None:
     algorithm = Algorithm.lrsao(Parameters.paper(9))
     changed = Algorithm(
-        name="odd", rejected=Reward(constant=fmpq(-1)), equal=algorithm.equal,
-        better=algorithm.better, keep=algorithm.keep, learn=algorithm.learn,
-        bootstrap=algorithm.bootstrap)
+        name="odd",
+        rejected=Reward(constant=fmpq(-1)),
+        equal=algorithm.equal,
+        better=algorithm.better,
+        keep=algorithm.keep,
+        learn=algorithm.learn,
+        bootstrap=algorithm.bootstrap,
+    )
     law = StepLaw.of(Landscape.jump(9, 2), changed)
     with pytest.raises(ParameterError, match="kernel = step"):
         simulate(law, runs=1, seed=1, limit=100)
@@ -256,22 +283,35 @@ def test_event_kernel_refuses_rewarded_rejections() -> None:
 @pytest.mark.slow  # kernels are compiled for every number of objectives
 def test_custom_landscape_of_two_objectives() -> None:
     landscape = Landscape.from_arrays(
-        {"A": [0, 1, 1, 1, 4, 5, 6], "B": [0, 0, 2, 3, 3, 2, 1]}, target="A")
+        {"A": [0, 1, 1, 1, 4, 5, 6], "B": [0, 0, 2, 3, 3, 2, 1]}, target="A"
+    )
     law = StepLaw.of(landscape, Algorithm.lrsao(Parameters.of("1/2", "1/9", "2")))
     for kernel in ("event", "step"):
-        assert not simulate(law, runs=200, seed=1, kernel=kernel,  # type: ignore[arg-type]
-                            limit=5000).censored.all()
+        assert not simulate(
+            law,
+            runs=200,
+            seed=1,
+            kernel=kernel,  # type: ignore[arg-type]
+            limit=5000,
+        ).censored.all()
     samples = simulate(law, runs=5, seed=1, kernel="step", limit=500)
     for run in range(5):
         steps = list(run_on_positions(law, StreamChooser(Stream(stream_key(1), run)), limit=500))
         assert len(steps) == samples.steps[run]
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"runs": 0}, "runs = 0"), ({"runs": -5}, "runs = -5"), ({"seed": -1}, "seed = -1"),
-    ({"limit": 0}, "limit = 0"), ({"restart": -1}, "restart = -1"), ({"threads": 0}, "threads"),
-    ({"first_run": -1}, "first_run"),
-])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"runs": 0}, "runs = 0"),
+        ({"runs": -5}, "runs = -5"),
+        ({"seed": -1}, "seed = -1"),
+        ({"limit": 0}, "limit = 0"),
+        ({"restart": -1}, "restart = -1"),
+        ({"threads": 0}, "threads"),
+        ({"first_run": -1}, "first_run"),
+    ],
+)
 def test_bad_arguments(options: dict[str, int], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         simulate(lrsao(), **({"runs": 1, "seed": 1} | options))  # type: ignore[arg-type]
@@ -286,5 +326,6 @@ def test_float64_forgets_decayed_entries() -> None:
     error = ((plain.var() + true.var()) / 2000) ** 0.5
     assert difference > 4 * error
     small = lrsao(25, 2)
-    assert same(simulate(small, runs=500, seed=1),
-                simulate(small, runs=500, seed=1, arithmetic="float64"))
+    assert same(
+        simulate(small, runs=500, seed=1), simulate(small, runs=500, seed=1, arithmetic="float64")
+    )

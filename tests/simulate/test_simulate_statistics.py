@@ -65,8 +65,9 @@ def test_censored_runs_are_never_averaged_in() -> None:
     times, shares = ecdf(samples)
     assert shares[-1] == pytest.approx(len(samples.times) / 1000)
     assert (np.diff(times) > 0).all()
-    hopeless = summary(simulate(StepLaw.of(Landscape.jump(9, 2), Algorithm.rls()), runs=5, seed=1,
-                                limit=100))
+    hopeless = summary(
+        simulate(StepLaw.of(Landscape.jump(9, 2), Algorithm.rls()), runs=5, seed=1, limit=100)
+    )
     assert hopeless.total is None
     assert hopeless.to_dict()["ert"]["value"] is None
 
@@ -93,8 +94,7 @@ def test_bad_levels(level: float) -> None:
 @pytest.mark.parametrize(("kernel", "n", "ell"), [("event", 11, 3), ("step", 10, 2)])
 def test_cross_validation_on_a_small_grid(kernel: str, n: int, ell: int) -> None:
     """Seeds fixed beforehand; family-wise error level 0.1%."""
-    agreement = cross_validate([(n, ell)], runs=40_000, seed=20_250_714,
-                               kernel=kernel)  # type: ignore[arg-type]
+    agreement = cross_validate([(n, ell)], runs=40_000, seed=20_250_714, kernel=kernel)  # type: ignore[arg-type]
     assert agreement.agrees, agreement.failures
     assert agreement.tests == 3 * 11
     assert agreement.threshold == pytest.approx(0.001 / 33)
@@ -104,11 +104,18 @@ def test_cross_validation_on_a_small_grid(kernel: str, n: int, ell: int) -> None
 @pytest.mark.slow
 def test_cross_validation_finds_a_wrong_law_and_names_the_cell() -> None:
     """Plain float64 is right at n = 9 and wrong at n = 1000, in phase 3 only."""
-    large = cross_validate([(9, 2), (1000, 2)], runs=6000, seed=1, distributions=False,
-                           arithmetic="float64", points=("paper",))
+    large = cross_validate(
+        [(9, 2), (1000, 2)],
+        runs=6000,
+        seed=1,
+        distributions=False,
+        arithmetic="float64",
+        points=("paper",),
+    )
     assert not large.agrees
     assert {(cell.n, test.quantity) for cell, test in large.failures} == {
-        (1000, name) for name in ("T", "T3", "Var T", "Var T3")}
+        (1000, name) for name in ("T", "T3", "Var T", "Var T3")
+    }
     assert large.to_dict()["failures"][0]["n"] == 1000
 
 
@@ -127,7 +134,8 @@ def test_event_and_step_kernels_draw_from_the_same_law() -> None:
         event = simulate(lrsao(n, ell), runs=runs, seed=100)
         step = simulate(lrsao(n, ell), runs=runs, seed=200, kernel="step")
         columns = [(event.times, step.times)] + [
-            (event.phase_times[:, k], step.phase_times[:, k]) for k in range(3)]
+            (event.phase_times[:, k], step.phase_times[:, k]) for k in range(3)
+        ]
         for a, b in columns:
             assert stats.ks_2samp(a, b, method="asymp").pvalue > 0.001 / 12
 
@@ -137,19 +145,44 @@ def test_empty_grid() -> None:
         cross_validate(grid(8), runs=10)
 
 
-LARGE = [*grid(16), (25, 2), (25, 5), (25, 10), (40, 2), (40, 6), (40, 17), (60, 3), (100, 2),
-         (100, 10), (100, 47), (300, 2), (300, 17), (1000, 2), (1000, 31), (1000, 497),
-         (4000, 2)]
+LARGE = [
+    *grid(16),
+    (25, 2),
+    (25, 5),
+    (25, 10),
+    (40, 2),
+    (40, 6),
+    (40, 17),
+    (60, 3),
+    (100, 2),
+    (100, 10),
+    (100, 47),
+    (300, 2),
+    (300, 17),
+    (1000, 2),
+    (1000, 31),
+    (1000, 497),
+    (4000, 2),
+]
 
 
-@pytest.mark.parametrize("cells", [
-    pytest.param(random.Random(12).sample(LARGE, len(LARGE) // 10), id="a tenth",
-                 marks=pytest.mark.slow),
-    pytest.param(LARGE, id="all", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param(
+            random.Random(12).sample(LARGE, len(LARGE) // 10), id="a tenth", marks=pytest.mark.slow
+        ),
+        pytest.param(LARGE, id="all", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_moments_on_a_large_grid(cells: list[tuple[int, int]]) -> None:
     """At least 30 (n, l), 10^6 runs on the small ones, 0.1% family-wise; seed fixed beforehand."""
     assert len(LARGE) >= 30
     agreement = cross_validate(
-        cells, seed=20_250_714, distributions=False, points=("paper",),
-        runs=lambda n, ell: 1_000_000 if n <= 16 else 100_000 if n <= 100 else 10_000)
+        cells,
+        seed=20_250_714,
+        distributions=False,
+        points=("paper",),
+        runs=lambda n, ell: 1_000_000 if n <= 16 else 100_000 if n <= 100 else 10_000,
+    )
     assert agreement.agrees, agreement.failures

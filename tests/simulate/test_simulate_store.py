@@ -25,15 +25,21 @@ FIELDS: dict[str, Any] = {"n": "9:10", "ell": 2, "runs": 60, "seed": 11, "block"
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
     with sqlite3.connect(path) as db:
-        found = [row for table in ("cells", "results", "seal")
-                 for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")]
+        found = [
+            row
+            for table in ("cells", "results", "seal")
+            for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
+        ]
     db.close()
     return found
 
 
 def hill(path: Path, values: list[int], **more: Any) -> Path:
-    path.write_text(json.dumps(
-        {"objectives": {"A": values, "B": values[::-1], "C": values}, "target": "A"} | more))
+    path.write_text(
+        json.dumps(
+            {"objectives": {"A": values, "B": values[::-1], "C": values}, "target": "A"} | more
+        )
+    )
     return path
 
 
@@ -55,8 +61,13 @@ def test_an_edited_landscape_file_is_another_cell(tmp_path: Path) -> None:
     assert run_sweep(second, out) == 40, "the old results came back"
     assert means(out, second) != before
     assert means(out, first) == before  # the file's first content needs no file any more
-    direct = simulate(second.cells[0].law(), runs=40, seed=1, path=second.cells[0].path,
-                      limit=second.cells[0].limit)
+    direct = simulate(
+        second.cells[0].law(),
+        runs=40,
+        seed=1,
+        path=second.cells[0].path,
+        limit=second.cells[0].limit,
+    )
     assert means(out, second) == [(40, direct.times.mean())]
 
 
@@ -73,10 +84,23 @@ def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
 
 def test_keys_follow_everything_that_is_simulated() -> None:
     base = Plan.of({"n": 12, "ell": 2}).cells[0]
-    others = [Plan.of({"n": 12, "ell": 2} | change).cells[0] for change in (
-        {"n": 13}, {"ell": 3}, {"alpha": "3/4"}, {"gamma": "1/20"}, {"r": "5"}, {"kernel": "step"},
-        {"algorithm": "earl"}, {"landscape": "jump-open"}, {"arithmetic": "float64"},
-        {"limit": 1000}, {"restart": 1000}, {"seed": 2})]
+    others = [
+        Plan.of({"n": 12, "ell": 2} | change).cells[0]
+        for change in (
+            {"n": 13},
+            {"ell": 3},
+            {"alpha": "3/4"},
+            {"gamma": "1/20"},
+            {"r": "5"},
+            {"kernel": "step"},
+            {"algorithm": "earl"},
+            {"landscape": "jump-open"},
+            {"arithmetic": "float64"},
+            {"limit": 1000},
+            {"restart": 1000},
+            {"seed": 2},
+        )
+    ]
     assert len({cell.key for cell in (base, *others)}) == 13
     # the same by another name: the paper's r written out
     assert Plan.of({"n": 12, "ell": 2, "alpha": "0.8", "gamma": "1/13"}).cells[0].key == base.key
@@ -102,8 +126,18 @@ def test_more_runs_continue_a_cell(tmp_path: Path, steps: tuple[int, ...]) -> No
 
 def test_restarts_and_decisions_are_kept_per_run(tmp_path: Path) -> None:
     out = tmp_path / "e.sqlite"
-    plan = Plan.of({"n": 12, "ell": 2, "algorithm": "earl", "restart": 150, "limit": "5n2",
-                    "runs": 90, "block": 40, "landscape": "jump-open"})
+    plan = Plan.of(
+        {
+            "n": 12,
+            "ell": 2,
+            "algorithm": "earl",
+            "restart": 150,
+            "limit": "5n2",
+            "runs": 90,
+            "block": 40,
+            "landscape": "jump-open",
+        }
+    )
     run_sweep(plan, out)
     cell = plan.cells[0]
     direct = simulate(cell.law(), runs=90, seed=1, restart=150, limit=720, path=cell.path)
@@ -113,8 +147,17 @@ def test_restarts_and_decisions_are_kept_per_run(tmp_path: Path) -> None:
         assert (stored.restarts == direct.restarts).all()
         assert (stored.hits == direct.hits).all()
         assert file.runs(2) is None
-    fewer = Plan.of({"n": 12, "ell": 2, "algorithm": "earl", "restart": 150, "limit": "5n2",
-                     "runs": 33, "landscape": "jump-open"})
+    fewer = Plan.of(
+        {
+            "n": 12,
+            "ell": 2,
+            "algorithm": "earl",
+            "restart": 150,
+            "limit": "5n2",
+            "runs": 33,
+            "landscape": "jump-open",
+        }
+    )
     assert sweep_results(out, fewer)[0].summary.restarts == direct.restarts[:33].sum()
 
 
@@ -156,8 +199,12 @@ def flip_campaign(tmp_path: Path, places: list[int], seed: str, bytes_at_once: i
     draw = random.Random(seed)
     kinds = []
     for place in places:
-        flips = {min(place + k, len(whole) - 1): 1 << draw.randrange(8)
-                 if bytes_at_once == 1 else draw.randrange(1, 256) for k in range(bytes_at_once)}
+        flips = {
+            min(place + k, len(whole) - 1): 1 << draw.randrange(8)
+            if bytes_at_once == 1
+            else draw.randrange(1, 256)
+            for k in range(bytes_at_once)
+        }
         kinds.append(check_flip(path, whole, flips, plan, truth))
     assert kinds.count("damaged") > len(places) // 20
     assert kinds.count("harmless") > 0
@@ -168,10 +215,12 @@ def test_a_flipped_bit_is_seen_or_harmless(tmp_path: Path) -> None:
     play(tmp_path / "size.sqlite")
     size = (tmp_path / "size.sqlite").stat().st_size
     draw = random.Random(1)
-    places = ([draw.randrange(size) for _ in range(60)] + [draw.randrange(100) for _ in range(15)]
-              + [4096 * draw.randrange(size // 4096) + draw.randrange(40) for _ in range(30)]
-              + [4096 * draw.randrange(size // 4096) + 4095 - draw.randrange(600)
-                 for _ in range(60)])
+    places = (
+        [draw.randrange(size) for _ in range(60)]
+        + [draw.randrange(100) for _ in range(15)]
+        + [4096 * draw.randrange(size // 4096) + draw.randrange(40) for _ in range(30)]
+        + [4096 * draw.randrange(size // 4096) + 4095 - draw.randrange(600) for _ in range(60)]
+    )
     flip_campaign(tmp_path, places, "one bit")
 
 
@@ -189,19 +238,30 @@ def test_every_byte_of_the_file(tmp_path: Path) -> None:
 
 
 CHANGES = [
-    ("UPDATE results SET spent = hits WHERE cell = 2 AND first_run = 25",
-     "n = 10, ell = 2, the block of run 25"),
+    (
+        "UPDATE results SET spent = hits WHERE cell = 2 AND first_run = 25",
+        "n = 10, ell = 2, the block of run 25",
+    ),
     ("UPDATE results SET successes = successes - 1 WHERE cell = 1 AND first_run = 0", "n = 9"),
     ("UPDATE results SET first_run = 75 WHERE cell = 1 AND first_run = 50", "the block of run 75"),
-    ("UPDATE results SET cell = 2, first_run = 75 WHERE cell = 1 AND first_run = 50",
-     "n = 10, ell = 2, the block of run 75"),
+    (
+        "UPDATE results SET cell = 2, first_run = 75 WHERE cell = 1 AND first_run = 50",
+        "n = 10, ell = 2, the block of run 75",
+    ),
     ("DELETE FROM results WHERE cell = 1 AND first_run = 50", "lost or added"),
-    ("INSERT INTO results SELECT cell, 75, runs, successes, steps, hits, spent, restarts, "
-     "decisions, digest FROM results WHERE cell = 1 AND first_run = 50", "the block of run 75"),
-    ("UPDATE cells SET plan = replace(plan, '4/5', '3/5'), block = 26 WHERE cell = 2",
-     "the entry of cell 2"),
-    ("INSERT INTO cells SELECT 3, 'x', block, plan, digest FROM cells WHERE cell = 1",
-     "the entry of cell 3"),
+    (
+        "INSERT INTO results SELECT cell, 75, runs, successes, steps, hits, spent, restarts, "
+        "decisions, digest FROM results WHERE cell = 1 AND first_run = 50",
+        "the block of run 75",
+    ),
+    (
+        "UPDATE cells SET plan = replace(plan, '4/5', '3/5'), block = 26 WHERE cell = 2",
+        "the entry of cell 2",
+    ),
+    (
+        "INSERT INTO cells SELECT 3, 'x', block, plan, digest FROM cells WHERE cell = 1",
+        "the entry of cell 3",
+    ),
     ("DELETE FROM cells WHERE cell = 2", "cell 2, the block of run 0"),
     ("UPDATE seal SET results = results + 1", "lost or added"),
     ("DELETE FROM seal", "lost or added"),
@@ -221,8 +281,21 @@ def test_a_changed_row_is_named_and_replayed(
     with sqlite3.connect(path) as db:
         db.execute(statement)
     db.close()
-    arguments = ["sweep", "--n", "9:10", "--ell", "2", "--runs", "60", "--seed", "11", "--block",
-                 "25", "--out", str(path)]
+    arguments = [
+        "sweep",
+        "--n",
+        "9:10",
+        "--ell",
+        "2",
+        "--runs",
+        "60",
+        "--seed",
+        "11",
+        "--block",
+        "25",
+        "--out",
+        str(path),
+    ]
     assert main(arguments) == 2
     told = capsys.readouterr()
     assert told.out == ""
@@ -252,8 +325,10 @@ def test_repair_refuses_foreign_files(tmp_path: Path) -> None:
 def test_older_formats_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = tmp_path / "old.sqlite"
     with sqlite3.connect(old) as db:
-        db.executescript(f"PRAGMA application_id = {0x4C52534F}; PRAGMA user_version = 1; "
-                         "CREATE TABLE cells (cell INTEGER PRIMARY KEY, key TEXT);")
+        db.executescript(
+            f"PRAGMA application_id = {0x4C52534F}; PRAGMA user_version = 1; "
+            "CREATE TABLE cells (cell INTEGER PRIMARY KEY, key TEXT);"
+        )
     db.close()
     assert main(["sweep", "--n", "9", "--ell", "2", "--out", str(old), "--repair"]) == 2
     told = capsys.readouterr().err
@@ -302,7 +377,16 @@ def test_two_sweeps_share_a_file(tmp_path: Path) -> None:
 
 
 def test_digests_tell_types_and_borders_apart() -> None:
-    different = [("ab", "c"), ("a", "bc"), (b"ab", "c"), ("abc",), ("a", "b", "c"), (1, 11),
-                 (11, 1), ("1", 11), (None, 1)]
+    different = [
+        ("ab", "c"),
+        ("a", "bc"),
+        (b"ab", "c"),
+        ("abc",),
+        ("a", "b", "c"),
+        (1, 11),
+        (11, 1),
+        ("1", 11),
+        (None, 1),
+    ]
     assert len({digest(*values) for values in different}) == len(different)
     assert digest(np.int64(3).item()) == digest(3)

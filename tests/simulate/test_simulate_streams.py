@@ -24,8 +24,12 @@ def test_kernel_words_are_numpys(seed: int, run: int, purpose: int) -> None:
 
 
 def test_streams_of_different_runs_and_seeds_differ() -> None:
-    firsts = {Stream(stream_key(seed), run, purpose).raw()
-              for seed in range(20) for run in range(20) for purpose in (MAIN, MONITOR)}
+    firsts = {
+        Stream(stream_key(seed), run, purpose).raw()
+        for seed in range(20)
+        for run in range(20)
+        for purpose in (MAIN, MONITOR)
+    }
     assert len(firsts) == 800
 
 

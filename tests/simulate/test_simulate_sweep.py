@@ -21,11 +21,18 @@ from simulate.sweep import run_sweep, sweep_results
 
 
 def test_plan_is_a_product() -> None:
-    plan = Plan.of({"n": [20, 27], "ell": [2, "sqrt", "cbrt", "half"], "limit": "10n2",
-                    "alpha": ["0.8", "4/5", "1/2"]})
+    plan = Plan.of(
+        {
+            "n": [20, 27],
+            "ell": [2, "sqrt", "cbrt", "half"],
+            "limit": "10n2",
+            "alpha": ["0.8", "4/5", "1/2"],
+        }
+    )
     ells = {20: (2, 4, 7), 27: (2, 5, 3, 11)}  # repetitions are dropped
     assert [(c.n, c.ell, c.alpha) for c in plan.cells] == [
-        (n, ell, alpha) for n in (20, 27) for ell in ells[n] for alpha in ("4/5", "1/2")]
+        (n, ell, alpha) for n in (20, 27) for ell in ells[n] for alpha in ("4/5", "1/2")
+    ]
     assert {c.limit for c in plan.cells} == {4000, 7290}
 
 
@@ -49,13 +56,20 @@ def test_schedules_are_the_papers() -> None:
     assert {c.ell for c in plan.cells if c.n == 1000} == {2, 10, 31, 497}
 
 
-@pytest.mark.parametrize(("fields", "message"), [
-    ({"n": 9, "elll": 2}, "unknown field 'elll'"), ({"ell": 2}, "no field n"),
-    ({"n": 9, "ell": 5}, "out of range"), ({"n": 9, "ell": 2, "runs": 0}, "runs = 0"),
-    ({"n": 9, "ell": 2, "seed": -1}, "seed = -1"), ({"n": 9, "ell": 2, "kernel": "x"}, "kernel"),
-    ({"n": 9, "ell": 2, "alpha": 0.8}, "binary float"), ({"n": 9, "ell": 2, "r": ["x"]}, "r = 'x'"),
-    ({"n": 9, "ell": 2, "algorithm": "earl", "r": "1"}, "no meaning"),
-])
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"n": 9, "elll": 2}, "unknown field 'elll'"),
+        ({"ell": 2}, "no field n"),
+        ({"n": 9, "ell": 5}, "out of range"),
+        ({"n": 9, "ell": 2, "runs": 0}, "runs = 0"),
+        ({"n": 9, "ell": 2, "seed": -1}, "seed = -1"),
+        ({"n": 9, "ell": 2, "kernel": "x"}, "kernel"),
+        ({"n": 9, "ell": 2, "alpha": 0.8}, "binary float"),
+        ({"n": 9, "ell": 2, "r": ["x"]}, "r = 'x'"),
+        ({"n": 9, "ell": 2, "algorithm": "earl", "r": "1"}, "no meaning"),
+    ],
+)
 def test_bad_plans(fields: dict[str, Any], message: str) -> None:
     with pytest.raises((ParameterError, TypeError), match=message):
         Plan.of(fields)
@@ -125,12 +139,22 @@ def test_plans_can_be_split_reordered_and_extended(tmp_path: Path) -> None:
 
 def test_results_with_censored_runs_and_restarts(tmp_path: Path) -> None:
     path = tmp_path / "e.sqlite"
-    plan = Plan.of({"n": 12, "ell": 2, "algorithm": "earl", "restart": 150, "limit": "5n2",
-                    "runs": 200, "landscape": "jump-open"})
+    plan = Plan.of(
+        {
+            "n": 12,
+            "ell": 2,
+            "algorithm": "earl",
+            "restart": 150,
+            "limit": "5n2",
+            "runs": 200,
+            "landscape": "jump-open",
+        }
+    )
     run_sweep(plan, path)
     found = sweep_results(path, plan)[0].summary
-    direct = simulate(plan.cells[0].law(), runs=200, seed=1, restart=150, limit=720,
-                      path=plan.cells[0].path)
+    direct = simulate(
+        plan.cells[0].law(), runs=200, seed=1, restart=150, limit=720, path=plan.cells[0].path
+    )
     assert found.censored == direct.censored.sum() > 0
     assert found.restarts == direct.restarts.sum() > 0
     assert found.to_dict()["mean"] is None

@@ -35,14 +35,28 @@ def samples(hits: list[list[int]], steps: list[int], seed: int = 1, **more: Any)
     array = np.array(hits, dtype=np.int64)
     count = len(steps)
     return Samples(
-        law=LAW, seed=seed, path=(), first_run=0, kernel="event", arithmetic="exact", limit=50,
-        restart=None, hits=array, steps=np.array(steps), censored=array[:, -1] < 0,
-        restarts=np.zeros(count, dtype=np.int64), decisions=np.zeros(count, dtype=np.int64),
-        seconds=0.0, **more)
+        law=LAW,
+        seed=seed,
+        path=(),
+        first_run=0,
+        kernel="event",
+        arithmetic="exact",
+        limit=50,
+        restart=None,
+        hits=array,
+        steps=np.array(steps),
+        censored=array[:, -1] < 0,
+        restarts=np.zeros(count, dtype=np.int64),
+        decisions=np.zeros(count, dtype=np.int64),
+        seconds=0.0,
+        **more,
+    )
 
 
-SIX = samples([[3, 9, 20], [4, 8, 31], [3, 7, -1], [5, -1, -1], [3, 11, 25], [4, 6, 40]],
-              [20, 31, 50, 50, 25, 40])
+SIX = samples(
+    [[3, 9, 20], [4, 8, 31], [3, 7, -1], [5, -1, -1], [3, 11, 25], [4, 6, 40]],
+    [20, 31, 50, 50, 25, 40],
+)
 
 
 # -- intervals -------------------------------------------------------------------------------
@@ -61,9 +75,17 @@ def test_students_interval(values: list[int], level: float) -> None:
 def test_one_value_has_no_interval() -> None:
     assert mean_estimate(np.array([7])) == Estimate(7.0, math.inf, -math.inf, math.inf)
     assert mean_estimate(np.array([7])).to_dict() == {
-        "value": 7.0, "standard_error": None, "low": None, "high": None}
+        "value": 7.0,
+        "standard_error": None,
+        "low": None,
+        "high": None,
+    }
     assert Estimate(1.0, 2.0, 3.0, 4.0).to_dict() == {
-        "value": 1.0, "standard_error": 2.0, "low": 3.0, "high": 4.0}
+        "value": 1.0,
+        "standard_error": 2.0,
+        "low": 3.0,
+        "high": 4.0,
+    }
 
 
 @pytest.mark.parametrize("level", [0.6, 0.95])
@@ -79,9 +101,12 @@ def test_clopper_and_pearsons_interval(successes: int, runs: int, level: float) 
 
 @pytest.mark.parametrize("level", [-0.5, 0.0, 1.0, 1.5, math.nan])
 def test_levels_outside_the_open_interval(level: float) -> None:
-    for use in (lambda: mean_estimate(np.array([1, 2]), level),
-                lambda: success_interval(1, 2, level), lambda: summary(SIX, level),
-                lambda: cross_validate([(9, 2)], runs=10, level=level)):
+    for use in (
+        lambda: mean_estimate(np.array([1, 2]), level),
+        lambda: success_interval(1, 2, level),
+        lambda: summary(SIX, level),
+        lambda: cross_validate([(9, 2)], runs=10, level=level),
+    ):
         with pytest.raises(ParameterError, match="level"):
             use()
 
@@ -95,7 +120,10 @@ def test_a_summary_by_hand() -> None:
     assert found.total is not None
     assert found.total.value == (20 + 31 + 25 + 40) / 4
     assert [phase.value for phase in found.phases] == [
-        (3 + 4 + 3 + 4) / 4, (6 + 4 + 8 + 2) / 4, (11 + 23 + 14 + 34) / 4]
+        (3 + 4 + 3 + 4) / 4,
+        (6 + 4 + 8 + 2) / 4,
+        (11 + 23 + 14 + 34) / 4,
+    ]
     assert found.success.value == 4 / 6
     assert found.ert.value == (20 + 31 + 50 + 50 + 25 + 40) / 4
     assert found.penalised == (20 + 31 + 500 + 500 + 25 + 40) / 6
@@ -121,14 +149,23 @@ def test_the_bootstrap_of_ert() -> None:
     draw = np.random.default_rng(5)
     steps = np.minimum(draw.geometric(0.03, 300), 50)
     ended = steps < 50
-    runs = samples([[1, 2, int(t) if ok else -1] for t, ok in zip(steps, ended, strict=True)],
-                   steps.tolist(), seed=2**70 + 3)
+    runs = samples(
+        [[1, 2, int(t) if ok else -1] for t, ok in zip(steps, ended, strict=True)],
+        steps.tolist(),
+        seed=2**70 + 3,
+    )
     for level in (0.9, 0.99):
         found = summary(runs, level).ert
         truth = stats.bootstrap(
-            (steps.astype(float), ended), lambda s, e: s.sum() / e.sum(), paired=True,
-            vectorized=False, n_resamples=4000, method="percentile", confidence_level=level,
-            random_state=np.random.default_rng(1))
+            (steps.astype(float), ended),
+            lambda s, e: s.sum() / e.sum(),
+            paired=True,
+            vectorized=False,
+            n_resamples=4000,
+            method="percentile",
+            confidence_level=level,
+            random_state=np.random.default_rng(1),
+        )
         assert found.low == pytest.approx(truth.confidence_interval.low, rel=0.02)
         assert found.high == pytest.approx(truth.confidence_interval.high, rel=0.02)
         assert found.error == pytest.approx(truth.standard_error, rel=0.05)
@@ -143,8 +180,12 @@ def test_the_bootstrap_of_ert() -> None:
 
 def moments_of(law: Any) -> tuple[float, float, float, float]:
     mean, variance, skew, kurtosis = law.stats(moments="mvsk")
-    return (float(mean), float(variance), float(skew * variance**1.5),
-            float((kurtosis + 3) * variance**2))
+    return (
+        float(mean),
+        float(variance),
+        float(skew * variance**1.5),
+        float((kurtosis + 3) * variance**2),
+    )
 
 
 def test_tests_of_moments_by_hand() -> None:
@@ -161,9 +202,13 @@ def test_tests_of_moments_by_hand() -> None:
     assert (spread.quantity, spread.exact, spread.simulated) == ("Var T", 9.0, average)
     assert spread.statistic == pytest.approx((average - 9) / math.sqrt((243 - 81) / 8))
     of_squares = stats.skew((values - 4.0) ** 2) / math.sqrt(8)
-    assert spread.p_value == pytest.approx(2 * min(
-        stats.pearson3.sf(spread.statistic, of_squares),
-        stats.pearson3.cdf(spread.statistic, of_squares)))
+    assert spread.p_value == pytest.approx(
+        2
+        * min(
+            stats.pearson3.sf(spread.statistic, of_squares),
+            stats.pearson3.cdf(spread.statistic, of_squares),
+        )
+    )
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan])
@@ -186,8 +231,10 @@ def test_the_null_distribution_is_right_in_the_tails(law: Any, runs: int) -> Non
     p = np.empty((nulls, 2))
     for k in range(nulls):
         values = law.rvs(runs, random_state=generator)
-        p[k] = (mean_test("T", values, mean, variance, third).p_value,
-                variance_test("T", values, mean, variance, fourth).p_value)
+        p[k] = (
+            mean_test("T", values, mean, variance, third).p_value,
+            variance_test("T", values, mean, variance, fourth).p_value,
+        )
     for level, allowed in ((0.05, 0.1), (0.01, 0.2), (0.001, 0.6)):
         band = 5 * math.sqrt(level / nulls) + allowed * level
         assert abs((p < level).mean(axis=0) - level).max() < band
@@ -195,6 +242,7 @@ def test_the_null_distribution_is_right_in_the_tails(law: Any, runs: int) -> Non
 
 def test_chi_square_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
     """A law that is uniform on 1..200: equal bins, whose counts are known."""
+
     class Uniform:
         def quantile(self, q: float) -> int:
             return max(1, math.ceil(200 * q - 1e-9))
@@ -203,15 +251,15 @@ def test_chi_square_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
             return np.asarray(times) / 200
 
     import_module("markov_lrsao.distribution")
-    monkeypatch.setattr(sys.modules["markov_lrsao.distribution"], "distribution",
-                        lambda *a: Uniform())
+    monkeypatch.setattr(
+        sys.modules["markov_lrsao.distribution"], "distribution", lambda *a: Uniform()
+    )
     for runs, bins in ((100, 5), (130, 6), (5000, 40)):
         times = np.random.default_rng(runs).integers(1, 201, runs)
         played = samples([[1, 2, int(t)] for t in times], times.tolist())
         found = comparisons.goodness_of_fit(LAW.landscape, LAW.algorithm, played)
         edges = [0, *(Uniform().quantile(k / bins) for k in range(1, bins)), 200]
-        observed = [int(((times > a) & (times <= b)).sum())
-                    for a, b in pairwise(edges)]
+        observed = [int(((times > a) & (times <= b)).sum()) for a, b in pairwise(edges)]
         expected = runs * np.diff(edges) / 200
         truth = stats.chisquare(observed, expected)
         assert found.test == f"chi-square({bins - 1})"
@@ -259,13 +307,24 @@ def test_which_moments_are_compared() -> None:
         return tuple(Quantity(v) for v in values)
 
     exact: Any = SimpleNamespace(
-        total=Quantity(25.0), variance=Quantity(20.0), higher=quantities(1.0, 900.0),
-        phases=quantities(3.0, 5.0, 17.0), phase_variances=quantities(1.0, 2.0, 3.0),
-        phase_higher=[quantities(0.1, 4.0), quantities(0.2, 9.0), quantities(0.3, 16.0)])
+        total=Quantity(25.0),
+        variance=Quantity(20.0),
+        higher=quantities(1.0, 900.0),
+        phases=quantities(3.0, 5.0, 17.0),
+        phase_variances=quantities(1.0, 2.0, 3.0),
+        phase_higher=[quantities(0.1, 4.0), quantities(0.2, 9.0), quantities(0.3, 16.0)],
+    )
     found = comparisons.moments(exact, played)
     assert [(c.quantity, c.exact) for c in found] == [
-        ("T", 25.0), ("Var T", 20.0), ("T1", 3.0), ("Var T1", 1.0), ("T2", 5.0), ("Var T2", 2.0),
-        ("T3", 17.0), ("Var T3", 3.0)]
+        ("T", 25.0),
+        ("Var T", 20.0),
+        ("T1", 3.0),
+        ("Var T1", 1.0),
+        ("T2", 5.0),
+        ("Var T2", 2.0),
+        ("T3", 17.0),
+        ("Var T3", 3.0),
+    ]
     assert found[4].simulated == pytest.approx((6 + 4 + 8) / 3)
     one_phase: Any = SimpleNamespace(**vars(exact) | {"phases": quantities(25.0)})
     assert [c.quantity for c in comparisons.moments(one_phase, played)] == ["T", "Var T"]
@@ -286,14 +345,18 @@ def test_the_family_wise_level() -> None:
     assert not agreement([0.5, math.nan]).agrees  # what is no number is no agreement
     assert 2 * stats.norm.sf(found.largest_z) == pytest.approx(0.0025)
     assert found.to_dict()["failures"] == [
-        {"n": 9, "ell": 2, "point": "paper", "quantity": "T", "p_value": 0.0024}]
+        {"n": 9, "ell": 2, "point": "paper", "quantity": "T", "p_value": 0.0024}
+    ]
 
 
 def test_the_grid_is_all_of_jump() -> None:
     for low, high in ((9, 14), (1, 9), (-5, 11), (13, 13), (12, 11)):
         assert grid(high, low) == [
-            (n, ell) for n in range(max(low, 1), high + 1) for ell in range(2, n)
-            if n >= 2 * ell + 5]
+            (n, ell)
+            for n in range(max(low, 1), high + 1)
+            for ell in range(2, n)
+            if n >= 2 * ell + 5
+        ]
 
 
 def test_what_a_cross_validation_compares() -> None:

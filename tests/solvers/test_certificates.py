@@ -18,8 +18,9 @@ from markov_lrsao.solvers import quotient as module
 from markov_lrsao.solvers.quotient import Quotient, quotient, worth_merging
 from markov_lrsao.structure import components, reachable_from, reversed_graph, sort_components
 
-CHAIN = chain_from_rows([
-    {0: "1/2", 1: "1/4", 2: "1/4"}, {0: "1/3", 3: "2/3"}, {1: "1/5", 2: "1/5", 3: "3/5"}, {3: 1}])
+CHAIN = chain_from_rows(
+    [{0: "1/2", 1: "1/4", 2: "1/4"}, {0: "1/3", 3: "2/3"}, {1: "1/5", 2: "1/5", 3: "3/5"}, {3: 1}]
+)
 INSIDE = np.arange(4) != 3
 
 
@@ -50,8 +51,9 @@ def test_the_residual_is_exact() -> None:
 @pytest.mark.parametrize("merged", [False, True])
 def test_a_solver_that_errs_is_noticed(merged: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both on the chain itself and on its quotient the residual is looked at."""
-    twin = chain_from_rows([{1: "1/2", 2: "1/2"}, {3: "1/2", 1: "1/2"}, {3: "1/2", 2: "1/2"},
-                            {3: 1}])
+    twin = chain_from_rows(
+        [{1: "1/2", 2: "1/2"}, {3: "1/2", 1: "1/2"}, {3: "1/2", 2: "1/2"}, {3: 1}]
+    )
     original = _exact._solve
 
     def wrong(chain: MarkovChain, inside: Any, constant: Any, values: Any, progress: Any) -> None:
@@ -79,17 +81,35 @@ def test_what_merging_depends_on() -> None:
 
 def pieces() -> tuple[MarkovChain, np.ndarray, Quotient]:
     """Two equal pairs of states before one end: five states, three blocks."""
-    chain = chain_from_rows([{1: "1/2", 4: "1/2"}, {0: "1/3", 4: "2/3"},
-                             {3: "1/2", 4: "1/2"}, {2: "1/3", 4: "2/3"}, {4: 1}])
+    chain = chain_from_rows(
+        [
+            {1: "1/2", 4: "1/2"},
+            {0: "1/3", 4: "2/3"},
+            {3: "1/2", 4: "1/2"},
+            {2: "1/3", 4: "2/3"},
+            {4: 1},
+        ]
+    )
     inside = np.arange(5) != 4
     return chain, inside, quotient(chain, inside, np.zeros(5, np.int64))
 
 
 def compiled_check(chain: MarkovChain, inside: np.ndarray, found: Quotient) -> int:
     q = found.chain
-    return int(_lump_kernels.check(
-        chain.indptr, chain.indices, chain.numerators, chain.denominators, inside, found.block,
-        q.indptr, q.indices, q.numerators, q.denominators))
+    return int(
+        _lump_kernels.check(
+            chain.indptr,
+            chain.indices,
+            chain.numerators,
+            chain.denominators,
+            inside,
+            found.block,
+            q.indptr,
+            q.indices,
+            q.numerators,
+            q.denominators,
+        )
+    )
 
 
 @pytest.mark.parametrize("check", [module._check, compiled_check])
@@ -110,7 +130,8 @@ def test_lumpability_is_checked_row_by_row(check: Any) -> None:
         wrong = replace(rows, numerators=other, denominators=below)
         assert (check(chain, inside, replace(found, chain=wrong)) >= 0) == (
             sorted(numerators) != sorted(rows.numerators[span].tolist())
-            or other.tolist() != rows.numerators.tolist())
+            or other.tolist() != rows.numerators.tolist()
+        )
     first = int(found.block[0])  # a row of the quotient that lacks a successor
     rows_left = [found.chain.row(b) for b in range(3)]
     lost = [dict(row) if b != first else {row[0][0]: fmpq(1)} for b, row in enumerate(rows_left)]
@@ -135,13 +156,16 @@ def test_a_wrong_merge_by_dictionaries_is_noticed(monkeypatch: pytest.MonkeyPatc
         quotient(chain, inside, np.zeros(5, np.int64))
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"numerators": [2, 1, 1, 1, 2, 1, 1, 4, 1]}, "does not sum to exactly 1"),
-    ({"denominators": [4, 3, 6, 1]}, "does not sum to exactly 1"),
-    ({"numerators": [5, -1, 0, 1, 2, 1, 1, 3, 1]}, "probability <= 0"),
-    ({"numerators": [3, 1, 0, 1, 2, 1, 1, 3, 1]}, "probability <= 0"),
-    ({"indptr": [0, 3, 3, 8, 9]}, "every state a transition"),
-])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"numerators": [2, 1, 1, 1, 2, 1, 1, 4, 1]}, "does not sum to exactly 1"),
+        ({"denominators": [4, 3, 6, 1]}, "does not sum to exactly 1"),
+        ({"numerators": [5, -1, 0, 1, 2, 1, 1, 3, 1]}, "probability <= 0"),
+        ({"numerators": [3, 1, 0, 1, 2, 1, 1, 3, 1]}, "probability <= 0"),
+        ({"indptr": [0, 3, 3, 8, 9]}, "every state a transition"),
+    ],
+)
 def test_chains_check_their_rows(change: dict[str, list[int]], message: str) -> None:
     with pytest.raises(VerificationError, match=message):
         replace(CHAIN, **{name: np.array(values) for name, values in change.items()})
@@ -164,7 +188,11 @@ def test_values_given_outside_are_used() -> None:
     inside = np.array([True, False, True, False])
     # v2 = 7/5 + v2/5 + 6/5, v0 = v0/2 + 7/4 + v2/4
     assert backward(CHAIN, inside, [fmpq(0)] * 4, given) == [
-        fmpq(41, 8), fmpq(7), fmpq(13, 4), fmpq(2)]
+        fmpq(41, 8),
+        fmpq(7),
+        fmpq(13, 4),
+        fmpq(2),
+    ]
     floats = backward(CHAIN, inside, np.zeros(4), np.array([0.0, 7.0, 0.0, 2.0]), field="float")
     np.testing.assert_allclose(floats, [41 / 8, 7, 13 / 4, 2], rtol=1e-15)
 
@@ -210,40 +238,50 @@ def test_components_are_solved_successors_first(seed: int) -> None:
     graph.add_nodes_from(range(12))
     indptr = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))]).astype(np.int64)
     found = components(indptr, np.nonzero(matrix)[1].astype(np.int64))
-    groups = {frozenset(found.members[a:b].tolist())
-              for a, b in zip(found.start[:-1], found.start[1:], strict=True)}
+    groups = {
+        frozenset(found.members[a:b].tolist())
+        for a, b in zip(found.start[:-1], found.start[1:], strict=True)
+    }
     assert groups == {frozenset(c) for c in nx.strongly_connected_components(graph)}
     assert all(found.label[i] >= found.label[j] for i, j in graph.edges)
     sources, targets = np.nonzero(matrix)
     shuffled = rng.permutation(len(found))
-    number = sort_components(len(found), shuffled[found.label[sources]],
-                             shuffled[found.label[targets]])
+    number = sort_components(
+        len(found), shuffled[found.label[sources]], shuffled[found.label[targets]]
+    )
     assert sorted(number.tolist()) == list(range(len(found)))
-    assert all(number[shuffled[found.label[i]]] >= number[shuffled[found.label[j]]]
-               for i, j in graph.edges)
+    assert all(
+        number[shuffled[found.label[i]]] >= number[shuffled[found.label[j]]] for i, j in graph.edges
+    )
 
 
 def test_a_set_that_is_never_left_is_named() -> None:
     from markov_lrsao.errors import NotAbsorbingError
 
     chain = chain_from_rows([{1: 1}, {0: 1}, {2: 1}])
-    for solve in (lambda: hitting_times(chain, np.arange(3) == 2),
-                  lambda: hitting_times(chain, np.arange(3) == 2, field="float"),
-                  lambda: forward(chain, np.arange(3) != 2, [fmpq(1), fmpq(0), fmpq(0)])):
+    for solve in (
+        lambda: hitting_times(chain, np.arange(3) == 2),
+        lambda: hitting_times(chain, np.arange(3) == 2, field="float"),
+        lambda: forward(chain, np.arange(3) != 2, [fmpq(1), fmpq(0), fmpq(0)]),
+    ):
         with pytest.raises(NotAbsorbingError, match="never left"):
             solve()
 
 
 @pytest.mark.parametrize("merged", [False, True])
-def test_phases_are_the_same_on_the_quotient(
-    merged: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_phases_are_the_same_on_the_quotient(merged: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """States 1 and 2 have equal futures, a mean time of 2, but only 2 begins the phase."""
     from markov_lrsao import hitting
 
-    chain = chain_from_rows([
-        {1: "3/4", 2: "1/4"}, {1: "1/2", 4: "1/2"}, {2: "1/2", 4: "1/2"},
-        {3: "2/3", 4: "1/3"}, {4: 1}])
+    chain = chain_from_rows(
+        [
+            {1: "3/4", 2: "1/4"},
+            {1: "1/2", 4: "1/2"},
+            {2: "1/2", 4: "1/2"},
+            {3: "2/3", 4: "1/3"},
+            {4: 1},
+        ]
+    )
     monkeypatch.setattr(hitting, "worth_merging", lambda _: merged)
     end = np.arange(5) == 4
     assert hitting.phase_moments(chain, None, end) == [fmpq(3), fmpq(2)]
@@ -257,8 +295,9 @@ def test_phases_are_the_same_on_the_quotient(
 
 def test_flows_through_several_components() -> None:
     """0 goes to 1 or 2, both lead on to the pair 3 and 4, which is left from 4 half of the time."""
-    chain = chain_from_rows([
-        {1: "1/4", 2: "3/4"}, {3: 1}, {2: "1/2", 3: "1/2"}, {4: 1}, {3: "1/2", 5: "1/2"}, {5: 1}])
+    chain = chain_from_rows(
+        [{1: "1/4", 2: "3/4"}, {3: 1}, {2: "1/2", 3: "1/2"}, {4: 1}, {3: "1/2", 5: "1/2"}, {5: 1}]
+    )
     inside = np.arange(6) != 5
     flow = forward(chain, inside, [fmpq(int(i == 0)) for i in range(6)])
     assert flow[:5] == [fmpq(1), fmpq(1, 4), fmpq(3, 2), fmpq(2), fmpq(2)]
@@ -287,6 +326,10 @@ def test_progress_is_told() -> None:
     forward(line, INSIDE, source, progress=progress)  # type: ignore[arg-type]
     assert told == [-4, 4096]
     told.clear()
-    backward(chain_from_rows([{0: "1/2", 1: "1/2"}, {1: 1}]), np.array([True, False]), ones[:2],
-             progress=progress)  # type: ignore[arg-type]
+    backward(
+        chain_from_rows([{0: "1/2", 1: "1/2"}, {1: 1}]),
+        np.array([True, False]),
+        ones[:2],
+        progress=progress,
+    )  # type: ignore[arg-type]
     assert told[0] == -2

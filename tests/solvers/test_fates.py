@@ -23,16 +23,19 @@ def random_block(seed: int) -> Successors:
     def successor() -> int | Exit:
         return END if rng.random() < 0.15 else rng.randrange(size)
 
-    return [[[successor() for _ in range(rng.randrange(1, 3))] for _ in range(rng.randrange(1, 3))]
-            for _ in range(size)]
+    return [
+        [[successor() for _ in range(rng.randrange(1, 3))] for _ in range(rng.randrange(1, 3))]
+        for _ in range(size)
+    ]
 
 
 def graph_of(block: Successors) -> nx.DiGraph:
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(block)))
     for i, options in enumerate(block):
-        graph.add_edges_from((i, "end" if isinstance(t, Exit) else t)
-                             for targets in options for t in targets)
+        graph.add_edges_from(
+            (i, "end" if isinstance(t, Exit) else t) for targets in options for t in targets
+        )
     return graph
 
 
@@ -43,12 +46,16 @@ def test_against_brute_force(seed: int) -> None:
     for given_up in ({k for k in range(len(block)) if seed >> k & 1}, set[int]()):
         traps = _cannot_finish(block, given_up)
         goals = given_up | {"end"}
-        assert traps == {i for i in range(len(block))
-                         if not goals & ({i} | nx.descendants(graph, i))}
+        assert traps == {
+            i for i in range(len(block)) if not goals & ({i} | nx.descendants(graph, i))
+        }
     assert traps == {i for i in range(len(block)) if "end" not in nx.descendants(graph, i)}
     # A component of traps is never left if nothing leads out of it.
-    closed = {i for i in traps if all(i in nx.descendants(graph, j) | {j}
-                                      for j in nx.descendants(graph, i))}
+    closed = {
+        i
+        for i in traps
+        if all(i in nx.descendants(graph, j) | {j} for j in nx.descendants(graph, i))
+    }
     assert (_never_left(block, traps) if traps else set()) == closed
     # Some fixed choice keeps the run outside traps and exits for ever.
     staying = set()

@@ -36,9 +36,7 @@ def sparse_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["band", "sparse"])
-def elimination(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> str:
+def elimination(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "sparse":
         sparse_only(monkeypatch)
     return str(request.param)

@@ -36,8 +36,10 @@ def retries(packets: int, most: int, loss: Fraction) -> MarkovChain:
 
 
 @pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize(("packets", "most", "loss"), [(9, 10, "1/97"), (40, 7, "3/1000"),
-                                                       (1, 1, "1/100000000000000000000")])
+@pytest.mark.parametrize(
+    ("packets", "most", "loss"),
+    [(9, 10, "1/97"), (40, 7, "3/1000"), (1, 1, "1/100000000000000000000")],
+)
 def test_a_chance_of_failure_below_the_precision_of_floats(
     field: str, packets: int, most: int, loss: str
 ) -> None:
@@ -54,8 +56,9 @@ def test_a_chance_of_failure_below_the_precision_of_floats(
     assert float(r.probability) <= 1.0
     assert r.to_dict()["finite"] is False
     # Reaching either end is certain, whatever the floats say.
-    (either,) = reach(chain, done | (np.arange(chain.size) == packets * most + 1),
-                      field=field).starts  # type: ignore[arg-type]
+    (either,) = reach(
+        chain, done | (np.arange(chain.size) == packets * most + 1), field=field
+    ).starts  # type: ignore[arg-type]
     assert either.certain
     assert either.probability.value == 1
     assert math.isfinite(float(either.mean))
@@ -82,8 +85,9 @@ def test_sure_starts_beside_a_leaking_one() -> None:
     result = reach(leaking(size, 3), np.arange(size + 3) == size, field="float")
     sure, leak = result.starts[:-1], result.starts[-1]
     assert all(r.certain and r.probability.value == 1.0 for r in sure)
-    assert all(math.isfinite(float(r.mean)) and r.miss is not None and r.miss.value == 0
-               for r in sure)
+    assert all(
+        math.isfinite(float(r.mean)) and r.miss is not None and r.miss.value == 0 for r in sure
+    )
     assert not leak.certain
     assert float(leak.probability) == pytest.approx(2 / 3, rel=1e-15)
     assert math.isinf(float(leak.mean))
@@ -111,11 +115,11 @@ def test_random_graphs_against_networkx(chain: MarkovChain) -> None:
         assert floats[i] <= 1.0
         if surely[i] or never[i]:
             assert floats[i] == float(surely[i])
-        assert floats[i] == pytest.approx(float(Fraction(int(exact[i].p), int(exact[i].q))),
-                                          rel=1e-14)
+        assert floats[i] == pytest.approx(
+            float(Fraction(int(exact[i].p), int(exact[i].q))), rel=1e-14
+        )
     for field in FIELDS:
-        for r in reach(chain, target, start=range(chain.size),
-                       field=field).starts:  # type: ignore[arg-type]
+        for r in reach(chain, target, start=range(chain.size), field=field).starts:  # type: ignore[arg-type]
             assert r.certain == surely[r.state]
             assert (r.conditional_mean is None) == never[r.state]
             assert math.isinf(float(r.mean)) == (not surely[r.state])

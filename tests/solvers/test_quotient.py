@@ -51,11 +51,12 @@ def test_dictionaries_and_compiled_code_agree(monkeypatch: pytest.MonkeyPatch) -
 
 
 @settings(max_examples=80)
-@given(chain=chains(), colours=st.lists(st.integers(0, 1), min_size=12, max_size=12),
-       small=st.booleans())
-def test_random_quotients_are_lumpable(
-    chain: MarkovChain, colours: list[int], small: bool
-) -> None:
+@given(
+    chain=chains(),
+    colours=st.lists(st.integers(0, 1), min_size=12, max_size=12),
+    small=st.booleans(),
+)
+def test_random_quotients_are_lumpable(chain: MarkovChain, colours: list[int], small: bool) -> None:
     inside = ~chain.labelled("goal")
     cut = absorbing_outside(chain, inside)
     classes = np.array(colours[: chain.size], np.int64)
@@ -76,7 +77,12 @@ def test_random_quotients_are_lumpable(
 
 def test_equal_rows_merge_and_different_ones_do_not() -> None:
     rows: list[dict[int, object]] = [
-        {1: "1/2", 2: "1/2"}, {3: 1}, {3: 1}, {3: 1}, {3: "1/2", 4: "1/2"}]
+        {1: "1/2", 2: "1/2"},
+        {3: 1},
+        {3: 1},
+        {3: 1},
+        {3: "1/2", 4: "1/2"},
+    ]
     chain = chain_from_rows(rows)
     merged = quotient(chain, np.arange(5) != 3, np.zeros(5, np.int64))
     assert merged.block[1] == merged.block[2]

@@ -166,9 +166,13 @@ def test_rows_of_floats_are_divided_by_their_sum() -> None:
 
 @pytest.mark.parametrize(
     ("matrix", "message"),
-    [([[0.5, 0.4], [0, 1]], "row 0 sums to 0.9"), ([[1.5, -0.5], [0, 1]], "negative"),
-     ([[0.5, 0.5]], "square"), ([[float("nan"), 1], [0, 1]], "not a probability"),
-     ([[0.0, 0.0], [0, 1]], "row 0 sums to")],
+    [
+        ([[0.5, 0.4], [0, 1]], "row 0 sums to 0.9"),
+        ([[1.5, -0.5], [0, 1]], "negative"),
+        ([[0.5, 0.5]], "square"),
+        ([[float("nan"), 1], [0, 1]], "not a probability"),
+        ([[0.0, 0.0], [0, 1]], "row 0 sums to"),
+    ],
 )
 def test_bad_matrices(matrix: list[list[float]], message: str) -> None:
     with pytest.raises(ParameterError, match=message):

@@ -38,7 +38,8 @@ def agrees(chain: MarkovChain, target: np.ndarray, **options: Any) -> bool:
         assert (a.conditional_mean is None) == (b.conditional_mean is None)
         if a.conditional_mean is not None and b.conditional_mean is not None:
             assert float(b.conditional_mean) == pytest.approx(
-                float(a.conditional_mean), rel=1e-12, abs=0)
+                float(a.conditional_mean), rel=1e-12, abs=0
+            )
             assert b.deviation == pytest.approx(a.deviation, rel=1e-9, abs=0)
     return True
 
@@ -56,10 +57,21 @@ def detour(first: int, second: int, third: int) -> MarkovChain:
     return chain_from_rows(rows)
 
 
-@pytest.mark.parametrize("exponents", [
-    (-150, -180, -290), (-170, -190, -1), (-280, -10, -10), (-1, -200, -1), (0, -290, -280),
-    (-310, 0, 0), (0, -330, 0), (-1, -1, -1), (-100, -100, -100), (-101, -140, -200),
-])
+@pytest.mark.parametrize(
+    "exponents",
+    [
+        (-150, -180, -290),
+        (-170, -190, -1),
+        (-280, -10, -10),
+        (-1, -200, -1),
+        (0, -290, -280),
+        (-310, 0, 0),
+        (0, -330, 0),
+        (-1, -1, -1),
+        (-100, -100, -100),
+        (-101, -140, -200),
+    ],
+)
 def test_small_factors_one_after_the_other(exponents: tuple[int, int, int]) -> None:
     answered = agrees(detour(*exponents), np.arange(5) == 3)
     assert answered == (exponents[0] + exponents[2] > -303 and exponents[1] > -303)
@@ -68,8 +80,11 @@ def test_small_factors_one_after_the_other(exponents: tuple[int, int, int]) -> N
 def test_a_small_branch_inside_is_noticed() -> None:
     """From the start the chance is large; only an inner state's is below the floats."""
     rows: list[dict[int, object]] = [
-        {1: "1/2", 3: "1/2"}, {2: power(-200), 4: 1 - power(-200)},
-        {3: power(-150), 4: 1 - power(-150)}, {3: 1}, {4: 1},
+        {1: "1/2", 3: "1/2"},
+        {2: power(-200), 4: 1 - power(-200)},
+        {3: power(-150), 4: 1 - power(-150)},
+        {3: 1},
+        {4: 1},
     ]
     assert not agrees(chain_from_rows(rows), np.arange(5) == 3)
 
@@ -151,8 +166,11 @@ def test_rounding_errors_of_very_many_steps(exponent: int) -> None:
     """A cycle whose states differ a little, left once in 10^exponent rounds."""
     out = Fraction(1, 10**exponent)
     rows: list[dict[int, object]] = [
-        {1: "1/3", 2: "2/3"}, {2: "3/7", 0: "4/7"},
-        {0: "1/5", 1: Fraction(4, 5) - out / 2, 3: out / 2}, {3: 1}]
+        {1: "1/3", 2: "2/3"},
+        {2: "3/7", 0: "4/7"},
+        {0: "1/5", 1: Fraction(4, 5) - out / 2, 3: out / 2},
+        {3: 1},
+    ]
     assert agrees(chain_from_rows(rows), np.arange(4) == 3)
 
 
@@ -163,8 +181,10 @@ def test_sums_of_long_waits_are_answered_or_refused() -> None:
         out = Fraction(1, 10**exponent)
         rows: list[dict[int, object]] = []
         for k in range(50):
-            rows += [{2 * k + 1: Fraction(2, 3), 2 * k: Fraction(1, 3)},
-                     {2 * k: 1 - out, 2 * k + 2: out}]
+            rows += [
+                {2 * k + 1: Fraction(2, 3), 2 * k: Fraction(1, 3)},
+                {2 * k: 1 - out, 2 * k + 2: out},
+            ]
         refused += not agrees(chain_from_rows([*rows, {100: 1}]), np.arange(101) == 100)
     assert refused == 0
 
@@ -279,8 +299,15 @@ def judged(values: list[float], report: list[float]) -> bool:
 def test_the_judge_of_lost_digits() -> None:
     """2^-1073 M s^3 / L must stay below 2^-53: here M = 2^m, L = 2^-k, s = 2."""
     assert judged([1.0, 2.0**500], [0.0, 2.0**-1000, 0.0])  # nothing was lost
-    for m, k, good in [(0, 0, True), (500, 500, True), (500, 517, True), (500, 518, False),
-                       (0, 1017, True), (0, 1018, False), (900, 900, False)]:
+    for m, k, good in [
+        (0, 0, True),
+        (500, 500, True),
+        (500, 517, True),
+        (500, 518, False),
+        (0, 1017, True),
+        (0, 1018, False),
+        (900, 900, False),
+    ]:
         assert judged([1.0, 2.0**m], [1.0, 2.0**-k, 0.0]) is good, (m, k)
     assert not judged([1.0, math.inf], [0.0, 1.0, 0.0])
     assert not judged([1.0, math.nan], [0.0, 1.0, 0.0])

@@ -37,8 +37,10 @@ def test_row_classes_of_jump(n: int, ell: int) -> None:
     inner = {int(regions.row_class[row_of[s]]) for s in range(ell + 3, n - ell - 2)}
     assert len(inner) <= 1  # all interior slope sites share one automaton
     assert regions.classes <= 7
-    own = [int(regions.row_class[row_of[s]]) for s in (0, ell + 1, ell + 2, n - ell - 2,
-                                                       n - ell - 1, n)]
+    own = [
+        int(regions.row_class[row_of[s]])
+        for s in (0, ell + 1, ell + 2, n - ell - 2, n - ell - 1, n)
+    ]
     assert len(set(own)) == 6
 
 

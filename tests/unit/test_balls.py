@@ -48,11 +48,17 @@ def test_a_product_is_off_by_half_a_unit() -> None:
     assert_tight(Positive(a) * Ball(b), [exact(a) * exact(b)], room=2.1)
 
 
-@pytest.mark.parametrize(("a", "b"), [
-    (Ball(3.0, 0.25), Ball(5.0, 0.5)), (Ball(-3.0, 0.25), Ball(5.0, 0.5)),
-    (Ball(0.0, 2.0), Ball(-7.0, 1.0)), (Ball(1.0, 3.0), Ball(1.0, 3.0)),
-    (Positive(3.0, MANY), Ball(5.0, 0.5)), (Positive(3.0, MANY), Ball(-5.0)),
-])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (Ball(3.0, 0.25), Ball(5.0, 0.5)),
+        (Ball(-3.0, 0.25), Ball(5.0, 0.5)),
+        (Ball(0.0, 2.0), Ball(-7.0, 1.0)),
+        (Ball(1.0, 3.0), Ball(1.0, 3.0)),
+        (Positive(3.0, MANY), Ball(5.0, 0.5)),
+        (Positive(3.0, MANY), Ball(-5.0)),
+    ],
+)
 def test_radii_reach_the_corners(a: Any, b: Ball) -> None:
     corners = list(product(ends(a), ends(b)))
     assert_tight(a * b, [x * y for x, y in corners])
@@ -77,18 +83,23 @@ def test_a_relative_bound_is_the_number_of_roundings() -> None:
 
 
 @pytest.mark.parametrize(("x", "y"), [(1.0, 1.0), (1.0, 40.0), (40.0, 1.0)])
-@pytest.mark.parametrize(("a", "b"), [
-    (Ball(3.0), Ball(4.0)), (Ball(-3.0), Ball(1000.0)), (Ball(5.0, 0.5), Ball(5.0, 0.25)),
-    (Ball(1.0, 0.5), Ball(2.0)), (Ball(1.0), Ball(2.0, 0.5)),
-])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (Ball(3.0), Ball(4.0)),
+        (Ball(-3.0), Ball(1000.0)),
+        (Ball(5.0, 0.5), Ball(5.0, 0.25)),
+        (Ball(1.0, 0.5), Ball(2.0)),
+        (Ball(1.0), Ball(2.0, 0.5)),
+    ],
+)
 @pytest.mark.parametrize("roundings", [(MANY, MANY), (MANY, 0), (0, MANY)])
 def test_mixtures_reach_the_corners(
     x: float, y: float, a: Ball, b: Ball, roundings: tuple[int, int]
 ) -> None:
     masses = Positive(x, roundings[0]), Positive(y, roundings[1])
     truths = [
-        (p * s + q * t) / (p + q)
-        for p, q, s, t in product(*(ends(m) for m in (*masses, a, b)))
+        (p * s + q * t) / (p + q) for p, q, s, t in product(*(ends(m) for m in (*masses, a, b)))
     ]
     # The bound takes the larger of the two masses' errors for both: at most twice too much.
     assert_tight(Mixture(*masses)(a, b), truths, room=2.2)
@@ -117,14 +128,21 @@ def random_measure(rng: np.random.Generator, top: float = 1.0) -> list[fmpq]:
     mass = exact(rng.integers(1, 60)) / 64 * exact(top)
     total = sum(weights, fmpq(0))
     mean = sum((w * t for w, t in zip(weights, at, strict=True)), fmpq(0)) / total
-    return [mass, mean, *(sum((w * (t - mean)**k for w, t in zip(weights, at, strict=True)),
-                              fmpq(0)) / total for k in (2, 3, 4))]
+    return [
+        mass,
+        mean,
+        *(
+            sum((w * (t - mean) ** k for w, t in zip(weights, at, strict=True)), fmpq(0)) / total
+            for k in (2, 3, 4)
+        ),
+    ]
 
 
 def as_floats(values: list[fmpq]) -> Measure:
     def ball(v: fmpq) -> Ball:
         mid = int(v.p) / int(v.q)
         return Ball(mid, UNIT * abs(mid))
+
     return Measure((Positive(int(values[0].p) / int(values[0].q), 1), *map(ball, values[1:])))
 
 
@@ -136,8 +154,10 @@ def test_measures_in_floats_contain_the_exact_ones(seed: int) -> None:
     pairs = [
         (Measure(a).followed_by(Measure(b)), as_floats(a).followed_by(as_floats(b))),
         (Measure(a).mixed(Measure(b)), as_floats(a).mixed(as_floats(b))),
-        (Measure(a).repeated(leaving),
-         as_floats(a).repeated(Positive(int(leaving.p) / int(leaving.q), 1))),
+        (
+            Measure(a).repeated(leaving),
+            as_floats(a).repeated(Positive(int(leaving.p) / int(leaving.q), 1)),
+        ),
     ]
     for truth, found in pairs:
         assert abs(exact(found[0].value) / truth[0] - 1) <= exact(found[0].relative)
@@ -148,11 +168,18 @@ def test_measures_in_floats_contain_the_exact_ones(seed: int) -> None:
 
 def test_a_measure_is_its_atoms() -> None:
     """Mixture and convolution of point masses against sums over the atoms."""
+
     def law(atoms: dict[int, fmpq]) -> list[fmpq]:
         mass = sum(atoms.values(), fmpq(0))
         mean = sum((t * w for t, w in atoms.items()), fmpq(0)) / mass
-        return [mass, mean, *(sum(((t - mean)**k * w for t, w in atoms.items()), fmpq(0)) / mass
-                              for k in (2, 3, 4))]
+        return [
+            mass,
+            mean,
+            *(
+                sum(((t - mean) ** k * w for t, w in atoms.items()), fmpq(0)) / mass
+                for k in (2, 3, 4)
+            ),
+        ]
 
     a = {1: fmpq(1, 3), 4: fmpq(1, 6), 11: fmpq(1, 12)}
     b = {0: fmpq(1, 5), 7: fmpq(1, 7)}

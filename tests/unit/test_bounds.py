@@ -20,15 +20,18 @@ def systems(draw: st.DrawFn) -> System:
     size = draw(st.integers(1, 6))
     unknown = st.integers(0, size - 1)
     constants = st.fractions(-3, 3, max_denominator=3)
-    terms = [
-        Term(draw(unknown), rational(draw(constants)))
-        for _ in range(draw(st.integers(0, 3)))
-    ]
+    terms = [Term(draw(unknown), rational(draw(constants))) for _ in range(draw(st.integers(0, 3)))]
     for _ in range(draw(st.integers(0, 8))):
-        weights = draw(st.sampled_from([("1/2",), ("4/5",), ("1/5", "1/2"), ("1/10", "1/10"),
-                                        ("1/3", "0")]))
-        terms.append(Term(draw(unknown), rational(draw(constants)),
-                          tuple((draw(unknown), rational(w)) for w in weights)))
+        weights = draw(
+            st.sampled_from([("1/2",), ("4/5",), ("1/5", "1/2"), ("1/10", "1/10"), ("1/3", "0")])
+        )
+        terms.append(
+            Term(
+                draw(unknown),
+                rational(draw(constants)),
+                tuple((draw(unknown), rational(w)) for w in weights),
+            )
+        )
     copies = draw(st.lists(st.tuples(unknown, unknown), max_size=6))
     return size, terms, copies
 
@@ -36,8 +39,14 @@ def systems(draw: st.DrawFn) -> System:
 def iterate(system: System, rounds: int, number: type) -> list[Fraction | float | None]:
     """Apply all inequalities `rounds` times, from no knowledge at all."""
     size, terms, copies = system
-    cooked = [(t.target, number(fraction(t.constant)),
-               [(j, number(fraction(w))) for j, w in t.weights if w != 0]) for t in terms]
+    cooked = [
+        (
+            t.target,
+            number(fraction(t.constant)),
+            [(j, number(fraction(w))) for j, w in t.weights if w != 0],
+        )
+        for t in terms
+    ]
     cooked += [(i, number(0), [(j, number(1))]) for i, j in copies]
     now: list[Fraction | float | None] = [None] * size
     for _ in range(rounds):

@@ -20,8 +20,12 @@ from markov_lrsao.joint import expected_states
 
 def chain(numerators: list[int], denominators: list[int]) -> MarkovChain:
     return MarkovChain(
-        indptr=np.array([0, 2, 3]), indices=np.array([0, 1, 1]), numerators=np.array(numerators),
-        denominators=np.array(denominators), start=np.array([0]), positions=np.array([0, 1]),
+        indptr=np.array([0, 2, 3]),
+        indices=np.array([0, 1, 1]),
+        numerators=np.array(numerators),
+        denominators=np.array(denominators),
+        start=np.array([0]),
+        positions=np.array([0, 1]),
     )
 
 
@@ -37,14 +41,24 @@ def test_rows_must_sum_to_one_exactly() -> None:
 
 def test_empty_rows_are_refused() -> None:
     with pytest.raises(VerificationError):
-        MarkovChain(indptr=np.array([0, 0, 1]), indices=np.array([1]), numerators=np.array([1]),
-                    denominators=np.array([1, 1]), start=np.array([0]), positions=np.zeros(2, int))
+        MarkovChain(
+            indptr=np.array([0, 0, 1]),
+            indices=np.array([1]),
+            numerators=np.array([1]),
+            denominators=np.array([1, 1]),
+            start=np.array([0]),
+            positions=np.zeros(2, int),
+        )
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [([{0: "1/2"}], "sums to 1/2"), ([{0: "3/2", 1: "-1/2"}, {1: 1}], "negative"),
-     ([{2: 1}], "does not exist"), ([{-1: 1}], "does not exist")],
+    [
+        ([{0: "1/2"}], "sums to 1/2"),
+        ([{0: "3/2", 1: "-1/2"}, {1: 1}], "negative"),
+        ([{2: 1}], "does not exist"),
+        ([{-1: 1}], "does not exist"),
+    ],
 )
 def test_bad_rows(rows: list[dict[int, object]], message: str) -> None:
     with pytest.raises(ParameterError, match=message):

@@ -16,40 +16,56 @@ def refuse(*arguments, **options):
     raise OSError(30, "Read-only file system")
 tempfile.TemporaryFile = refuse  # how Numba looks whether a folder can be written
 """
-KERNELS = ("simulate._philox", "simulate._kernels", "markov_lrsao.solvers._kernels",
-           "markov_lrsao.solvers._sparse_kernels", "markov_lrsao.solvers._lump_kernels",
-           "markov_lrsao.exchange._drn_kernels")
+KERNELS = (
+    "simulate._philox",
+    "simulate._kernels",
+    "markov_lrsao.solvers._kernels",
+    "markov_lrsao.solvers._sparse_kernels",
+    "markov_lrsao.solvers._lump_kernels",
+    "markov_lrsao.exchange._drn_kernels",
+)
 
 
 def run(code: str, *arguments: str, **environment: str) -> str:
     result = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment)
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
 def test_a_read_only_installation_with_an_unwritable_home(tmp_path: Path) -> None:
     """All kernels can be decorated, and one is compiled and right."""
-    told = run(READ_ONLY + f"""
+    told = run(
+        READ_ONLY
+        + f"""
 from importlib import import_module
 modules = [import_module(name) for name in {KERNELS!r}]
 import numpy as np
 stream = np.zeros(11, dtype=np.uint64)
 modules[0].start(stream, np.uint64(5), np.uint64(6), np.uint64(3), np.uint64(1))
 print(stream.tolist(), modules[0].start.stats.cache_path)
-""", NUMBA_CACHE_DIR=str(tmp_path))
+""",
+        NUMBA_CACHE_DIR=str(tmp_path),
+    )
     assert told.strip() == "[5, 6, 0, 0, 3, 1, 0, 0, 0, 0, 4] None"
     assert not list(tmp_path.rglob("*.nb?"))
 
 
 @pytest.mark.slow
 def test_simulate_from_a_read_only_installation(tmp_path: Path) -> None:
-    code = READ_ONLY + """
+    code = (
+        READ_ONLY
+        + """
 import sys
 from markov_lrsao.cli import main
 sys.exit(main(["simulate", "--n", "9", "--ell", "2", "--runs", "5", "--json"]))
 """
+    )
     assert '"runs": 5' in run(code, NUMBA_CACHE_DIR=str(tmp_path))
     assert not list(tmp_path.rglob("*.nb?"))
 
@@ -68,7 +84,8 @@ def test_a_cache_that_fails_is_left_aside(
     name = f"_quadrupled_{call}"
     (tmp_path / f"{name}.py").write_text(
         "from markov_lrsao.compiled import compiled\n"
-        "@compiled()\ndef quadrupled(x):\n    return 4 * x\n")
+        "@compiled()\ndef quadrupled(x):\n    return 4 * x\n"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(caching.IndexDataCacheFile, call, refuse)
     module = import_module(name)
@@ -80,7 +97,8 @@ def test_a_cache_that_fails_is_left_aside(
 def test_a_cache_that_cannot_be_written_or_read(tmp_path: Path) -> None:
     (tmp_path / "_tripled.py").write_text(
         "from markov_lrsao.compiled import compiled\n"
-        "@compiled()\ndef tripled(x):\n    return 3 * x\n")
+        "@compiled()\ndef tripled(x):\n    return 3 * x\n"
+    )
     full = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -104,11 +122,13 @@ print(tripled(4), sum(tripled.stats.cache_hits.values()))
 
 def test_a_kernel_follows_the_kernels_it_calls(tmp_path: Path) -> None:
     """Numba's own cache looks at the file of the outermost function only."""
-    inner = ("from markov_lrsao.compiled import compiled\n"
-             "@compiled()\ndef f(x):\n    return x + {}\n")
+    inner = (
+        "from markov_lrsao.compiled import compiled\n@compiled()\ndef f(x):\n    return x + {}\n"
+    )
     (tmp_path / "_outer.py").write_text(
         "from markov_lrsao.compiled import compiled\nfrom _inner import f\n"
-        "@compiled()\ndef g(x):\n    return 10 * f(x)\n")
+        "@compiled()\ndef g(x):\n    return 10 * f(x)\n"
+    )
     code = "import sys; sys.path.insert(0, sys.argv[1]); from _outer import g; print(g(1))"
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     for added in (1, 2):

@@ -159,8 +159,10 @@ def chains(draw: st.DrawFn) -> MarkovChain:
     size = draw(st.integers(2, 8))
     rows: list[dict[int, object]] = []
     for i in range(size - 1):
-        weights = {draw(st.integers(0, size - 1)): draw(st.integers(1, 9))
-                   for _ in range(draw(st.integers(1, 4)))}
+        weights = {
+            draw(st.integers(0, size - 1)): draw(st.integers(1, 9))
+            for _ in range(draw(st.integers(1, 4)))
+        }
         weights[draw(st.integers(i + 1, size - 1))] = draw(st.integers(1, 3))
         total = sum(weights.values())
         rows.append({j: Fraction(w, total) for j, w in weights.items()})
@@ -192,8 +194,10 @@ def test_dense_linear_algebra_agrees(chain: MarkovChain) -> None:
         square = [fraction(v[j]) + fraction(h[j]) ** 2 for j in range(size)]
         assert square[i] == 2 * mean - 1 + sum(p[i][j] * square[j] for j in range(size))
         # E[T^3] = third + 3 m Var + m^3, and (1 + T')^3 = 1 + 3 T' + 3 T'^2 + T'^3
-        cube = [fraction(third[j]) + 3 * fraction(h[j]) * fraction(v[j]) + fraction(h[j]) ** 3
-                for j in range(size)]
+        cube = [
+            fraction(third[j]) + 3 * fraction(h[j]) * fraction(v[j]) + fraction(h[j]) ** 3
+            for j in range(size)
+        ]
         assert cube[i] == 1 + sum(
             p[i][j] * (3 * fraction(h[j]) + 3 * square[j] + cube[j]) for j in range(size)
         )
@@ -214,8 +218,9 @@ def test_forward_and_backward_are_dual(chain: MarkovChain, begin: int) -> None:
     h = backward(chain, inside, [fmpq(1)] * size)
     assert sum(steps[:-1], fmpq(0)) == h[start]
     for j in range(size - 1):  # x = source + x P
-        flow = sum((steps[i] * dict(chain.row(i)).get(j, fmpq(0)) for i in range(size - 1)),
-                   source[j])
+        flow = sum(
+            (steps[i] * dict(chain.row(i)).get(j, fmpq(0)) for i in range(size - 1)), source[j]
+        )
         assert steps[j] == flow
     floats = forward(chain, inside, np.eye(size)[start], field="float")
     expected = [float(fraction(x)) for x in steps[:-1]]
@@ -225,8 +230,9 @@ def test_forward_and_backward_are_dual(chain: MarkovChain, begin: int) -> None:
 def test_phases_of_a_deterministic_mixture() -> None:
     # From 0 to 1 or 2 evenly; 1 takes one step, 2 waits a geometric time. Phase 2 has
     # variance E[Var] + Var[E], not E[Var] alone.
-    chain = chain_from_rows([{1: "1/2", 2: "1/2"}, {3: 1}, {2: "3/4", 3: "1/4"}, {3: 1}],
-                            positions=[0, 1, 1, 2])
+    chain = chain_from_rows(
+        [{1: "1/2", 2: "1/2"}, {3: 1}, {2: "3/4", 3: "1/4"}, {3: 1}], positions=[0, 1, 1, 2]
+    )
     mean, variance = phase_moments(chain, chain.positions >= 1, chain.positions >= 2)
     assert (mean, variance) == (fmpq(5, 2), fmpq(12) / 2 + fmpq(9, 4))
     floats = phase_moments(chain, chain.positions >= 1, chain.positions >= 2, field="float")
@@ -238,6 +244,7 @@ def test_exact_and_float_in_every_state() -> None:
     chain = jump_chain(9, 2).chain
     end = chain.at_positions([9])
     exact, floats = hitting_times(chain, end), hitting_times(chain, end, field="float")
-    assert max(
-        abs(float(x) / float(fraction(y)) - 1) for x, y in zip(floats, exact, strict=True) if y
-    ) < 1e-12
+    assert (
+        max(abs(float(x) / float(fraction(y)) - 1) for x, y in zip(floats, exact, strict=True) if y)
+        < 1e-12
+    )

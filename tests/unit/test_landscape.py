@@ -125,8 +125,11 @@ def test_arrays_are_copied_and_read() -> None:
 
 def test_load(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"objectives": {"A": [0, 1, 4], "B": [1, 0, 0]}, "target": "A",
-                                "milestones": [1, 2]}))
+    path.write_text(
+        json.dumps(
+            {"objectives": {"A": [0, 1, 4], "B": [1, 0, 0]}, "target": "A", "milestones": [1, 2]}
+        )
+    )
     landscape = Landscape.load(path)
     assert (landscape.name, landscape.n, landscape.milestones) == ("mine", 2, (1, 2))
     assert landscape.actions == ("A", "B")
@@ -134,11 +137,18 @@ def test_load(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "3", '{"objectives": {"A": [0, 1]}}', '{"target": "A"}',
-     '{"objectives": [0, 1], "target": "A"}',
-     '{"objectives": {"A": [0, 1]}, "target": "A", "mileston": [1]}',
-     '{"objectives": {"A": [0, 1.5]}, "target": "A"}',
-     '{"objectives": {"A": null}, "target": "A"}'],
+    [
+        "",
+        "{",
+        "[]",
+        "3",
+        '{"objectives": {"A": [0, 1]}}',
+        '{"target": "A"}',
+        '{"objectives": [0, 1], "target": "A"}',
+        '{"objectives": {"A": [0, 1]}, "target": "A", "mileston": [1]}',
+        '{"objectives": {"A": [0, 1.5]}, "target": "A"}',
+        '{"objectives": {"A": null}, "target": "A"}',
+    ],
 )
 def test_bad_files(text: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
@@ -151,12 +161,14 @@ def test_bad_files(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"objectives": {"A": [0, 1]}, "target": ["A"]}',
-     '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": 1}',
-     '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": []}',
-     '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": ["x"]}',
-     '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": [null]}',
-     '{"objectives": {"A": [0, [1]]}, "target": "A"}'],
+    [
+        '{"objectives": {"A": [0, 1]}, "target": ["A"]}',
+        '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": 1}',
+        '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": []}',
+        '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": ["x"]}',
+        '{"objectives": {"A": [0, 1]}, "target": "A", "milestones": [null]}',
+        '{"objectives": {"A": [0, [1]]}, "target": "A"}',
+    ],
 )
 def test_worse_files(text: str, tmp_path: Path) -> None:
     path = tmp_path / "worse.json"

@@ -52,8 +52,13 @@ def test_labels_are_the_weak_order(row: list[Fraction]) -> None:
 
 @pytest.mark.parametrize(
     ("row", "label"),
-    [((0, 0, 0), "0=L=J=R"), ((1, 0, -1), "L>0=J>R"), ((-1, -2, -2), "0>L>J=R"),
-     ((-1, 0, 0), "0=J=R>L"), ((2, 1, -1), "L>J>0>R")],
+    [
+        ((0, 0, 0), "0=L=J=R"),
+        ((1, 0, -1), "L>0=J>R"),
+        ((-1, -2, -2), "0>L>J=R"),
+        ((-1, 0, 0), "0=J=R>L"),
+        ((2, 1, -1), "L>J>0>R"),
+    ],
 )
 def test_labels_by_hand(row: tuple[int, ...], label: str) -> None:
     assert pattern_of([Fraction(x) for x in row]).label("LJR") == label
@@ -71,8 +76,9 @@ def test_unknown_relations() -> None:
 
 
 @st.composite
-def updates(draw: st.DrawFn) -> tuple[list[Fraction], int, Fraction, Pattern, list[Interval],
-                                      Interval, Interval]:
+def updates(
+    draw: st.DrawFn,
+) -> tuple[list[Fraction], int, Fraction, Pattern, list[Interval], Interval, Interval]:
     """A concrete row, an update, and sound but arbitrarily weak knowledge of both."""
     row = draw(st.lists(values, min_size=1, max_size=4))
     action = draw(st.integers(0, len(row) - 1))
@@ -81,14 +87,25 @@ def updates(draw: st.DrawFn) -> tuple[list[Fraction], int, Fraction, Pattern, li
     def around(x: Fraction) -> Interval:
         below, above = draw(st.sampled_from([0, 0, 1, 2])), draw(st.sampled_from([0, 0, 1, 2]))
         below, above = Fraction(below, 2), Fraction(above, 2)
-        return Interval(rational(x - below), rational(x + above),
-                        below == 0 or draw(st.booleans()), above == 0 or draw(st.booleans()))
+        return Interval(
+            rational(x - below),
+            rational(x + above),
+            below == 0 or draw(st.booleans()),
+            above == 0 or draw(st.booleans()),
+        )
 
     true = pattern_of(row)
     signs = tuple(s if draw(st.booleans()) else UNKNOWN for s in true.signs)
     order = tuple(s if draw(st.booleans()) else UNKNOWN for s in true.order)
-    return (row, action, after, Pattern(signs, order), [around(x) for x in row], around(after),
-            around(after - row[action]))
+    return (
+        row,
+        action,
+        after,
+        Pattern(signs, order),
+        [around(x) for x in row],
+        around(after),
+        around(after - row[action]),
+    )
 
 
 @given(updates())
@@ -99,8 +116,9 @@ def test_updated_patterns_never_claim_what_is_false(
     row, action, after, known, boxes, new, change = update
     found = updated_pattern(known, boxes, action, new, change)
     true = pattern_of([after if a == action else x for a, x in enumerate(row)])
-    for claimed, actual in zip((*found.signs, *found.order), (*true.signs, *true.order),
-                               strict=True):
+    for claimed, actual in zip(
+        (*found.signs, *found.order), (*true.signs, *true.order), strict=True
+    ):
         assert claimed in (actual, UNKNOWN)
     # What does not involve the updated entry is kept.
     for i, j in combinations(range(len(row)), 2):
@@ -114,20 +132,33 @@ def test_exact_knowledge_gives_exact_patterns(
 ) -> None:
     action %= len(row)
     points = [Interval.point(rational(x)) for x in row]
-    found = updated_pattern(pattern_of(row), points, action, Interval.point(rational(after)),
-                            Interval.point(rational(after - row[action])))
+    found = updated_pattern(
+        pattern_of(row),
+        points,
+        action,
+        Interval.point(rational(after)),
+        Interval.point(rational(after - row[action])),
+    )
     assert found == pattern_of([after if a == action else x for a, x in enumerate(row)])
 
 
 def test_direction_of_change_decides_what_bounds_do_not() -> None:
     # q_0 = q_1 exactly, both somewhere in [0, 2]; q_0 grows by at least 1/2.
     wide = Interval(fmpq(0), fmpq(2))
-    grown = updated_pattern(Pattern((UNKNOWN,) * 2, (0,)), [wide, wide], 0,
-                            Interval(fmpq(1, 2), fmpq(3)), Interval(fmpq(1, 2), fmpq(1)))
+    grown = updated_pattern(
+        Pattern((UNKNOWN,) * 2, (0,)),
+        [wide, wide],
+        0,
+        Interval(fmpq(1, 2), fmpq(3)),
+        Interval(fmpq(1, 2), fmpq(1)),
+    )
     assert grown.relation(0, 1) == 1
     # transitivity: q_0 > q_1 by bounds, q_1 > q_2 as before
     chained = updated_pattern(
         Pattern((1, UNKNOWN, UNKNOWN), (UNKNOWN, UNKNOWN, 1)),
-        [wide, Interval(fmpq(0), fmpq(1)), wide], 0, Interval.point(2), Interval.point(1),
+        [wide, Interval(fmpq(0), fmpq(1)), wide],
+        0,
+        Interval.point(2),
+        Interval.point(1),
     )
     assert chained.relation(0, 2) == 1

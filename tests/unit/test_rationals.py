@@ -29,13 +29,27 @@ fractions = st.fractions(max_denominator=10**40) | st.builds(
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (3, Fraction(3)), (-3, Fraction(-3)), (0, Fraction(0)), (10**50, Fraction(10**50)),
-        (Fraction(7, 2), Fraction(7, 2)), (fmpq(7, 2), Fraction(7, 2)), (fmpz(7), Fraction(7)),
-        (np.int64(-4), Fraction(-4)), (np.uint8(4), Fraction(4)),
-        ("4/5", Fraction(4, 5)), ("0.8", Fraction(4, 5)), (" 8 / 10 ", Fraction(4, 5)),
-        ("+4/5", Fraction(4, 5)), ("-4/5", Fraction(-4, 5)), ("-.5", Fraction(-1, 2)),
-        ("5.", Fraction(5)), ("1e-3", Fraction(1, 1000)), ("2.5E+2", Fraction(250)),
-        ("007", Fraction(7)), ("-0", Fraction(0)), ("0.1" + "0" * 50, Fraction(1, 10)),
+        (3, Fraction(3)),
+        (-3, Fraction(-3)),
+        (0, Fraction(0)),
+        (10**50, Fraction(10**50)),
+        (Fraction(7, 2), Fraction(7, 2)),
+        (fmpq(7, 2), Fraction(7, 2)),
+        (fmpz(7), Fraction(7)),
+        (np.int64(-4), Fraction(-4)),
+        (np.uint8(4), Fraction(4)),
+        ("4/5", Fraction(4, 5)),
+        ("0.8", Fraction(4, 5)),
+        (" 8 / 10 ", Fraction(4, 5)),
+        ("+4/5", Fraction(4, 5)),
+        ("-4/5", Fraction(-4, 5)),
+        ("-.5", Fraction(-1, 2)),
+        ("5.", Fraction(5)),
+        ("1e-3", Fraction(1, 1000)),
+        ("2.5E+2", Fraction(250)),
+        ("007", Fraction(7)),
+        ("-0", Fraction(0)),
+        ("0.1" + "0" * 50, Fraction(1, 10)),
     ],
 )
 def test_exact_inputs(value: object, expected: Fraction) -> None:
@@ -52,8 +66,33 @@ def test_binary_floats_are_refused(value: object) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["", " ", ".", "x", "1/", "/2", "1/-2", "1/2/3", "1.5/2", "0x10", "1_000", "nan", "inf", "1e",
-     "e5", "--1", "1 2", "½", "²", "−1", None, b"1", [1], 1j, True],
+    [
+        "",
+        " ",
+        ".",
+        "x",
+        "1/",
+        "/2",
+        "1/-2",
+        "1/2/3",
+        "1.5/2",
+        "0x10",
+        "1_000",
+        "nan",
+        "inf",
+        "1e",
+        "e5",
+        "--1",
+        "1 2",
+        "½",
+        "²",
+        "−1",
+        None,
+        b"1",
+        [1],
+        1j,
+        True,
+    ],
 )
 def test_what_is_not_a_number(value: object) -> None:
     with pytest.raises(ParameterError, match=r"gamma = .* is not a"):
@@ -102,7 +141,7 @@ def test_nearest_double(x: Fraction) -> None:
 
 @given(fractions, st.integers(1, 40))
 def test_decimal_text_rounds_like_the_decimal_module(x: Fraction, digits: int) -> None:
-    context = Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-10**6, Emax=10**6)
+    context = Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-(10**6), Emax=10**6)
     expected = context.divide(Decimal(x.numerator), Decimal(x.denominator))
     text = decimal_text(rational(x), digits)
     assert Decimal(text) == expected
@@ -114,8 +153,16 @@ def test_decimal_text_rounds_like_the_decimal_module(x: Fraction, digits: int) -
 
 @pytest.mark.parametrize(
     ("text", "digits", "expected"),
-    [("1/8", 2, "0.12"), ("3/8", 2, "0.38"), ("9.996", 3, "10.0"), ("0.99996", 4, "1.000"),
-     ("123456", 3, "1.23e+5"), ("-2", 3, "-2.00"), ("0", 4, "0.000"), ("999", 3, "999")],
+    [
+        ("1/8", 2, "0.12"),
+        ("3/8", 2, "0.38"),
+        ("9.996", 3, "10.0"),
+        ("0.99996", 4, "1.000"),
+        ("123456", 3, "1.23e+5"),
+        ("-2", 3, "-2.00"),
+        ("0", 4, "0.000"),
+        ("999", 3, "999"),
+    ],
 )
 def test_decimal_text_by_hand(text: str, digits: int, expected: str) -> None:
     assert decimal_text(rational(text), digits) == expected
@@ -134,8 +181,9 @@ def test_shorten_keeps_short_text_and_counts_digits() -> None:
     assert len(shorten(long, 40)) < 75
 
 
-@pytest.mark.parametrize("text", ["2/3", "-2/3", "1/7", "-1/7", "1234567/1000", "-5/4",
-                                  "99999/100000"])
+@pytest.mark.parametrize(
+    "text", ["2/3", "-2/3", "1/7", "-1/7", "1234567/1000", "-5/4", "99999/100000"]
+)
 def test_directed_rounding_is_outwards_for_both_signs(text: str) -> None:
     value = rational(text)
     for digits in (2, 3, 5):

@@ -10,8 +10,20 @@ from instances import paper_runtime
 from markov_lrsao import Algorithm, Landscape, LrsaoError, Parameters, Quantity, runtime
 
 REQUIRED = {
-    "n", "ell", "alpha", "gamma", "r", "method", "exact", "states", "seconds", "total", "phase1",
-    "phase2", "phase3", "variance",
+    "n",
+    "ell",
+    "alpha",
+    "gamma",
+    "r",
+    "method",
+    "exact",
+    "states",
+    "seconds",
+    "total",
+    "phase1",
+    "phase2",
+    "phase3",
+    "variance",
 }
 
 
@@ -20,7 +32,9 @@ def test_quantities() -> None:
     assert (exact.exact, approximate.exact) == (True, False)
     assert exact.to_dict() == {"rational": "1/3", "decimal": "0.33333333333333333333"}
     assert approximate.to_dict() == {
-        "rational": None, "decimal": "0.33333333333333331", "exact": False,
+        "rational": None,
+        "decimal": "0.33333333333333331",
+        "exact": False,
     }
     assert float(exact) == float(approximate) == 1 / 3
 
