@@ -22,6 +22,8 @@ test-exhaustive: $(MADE)/installed-test
 
 check: $(MADE)/installed-test
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 bench: $(MADE)/installed-test

@@ -10,7 +10,7 @@ from pathlib import Path
 from flint import fmpq
 
 from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, StepLaw
-from markov_lrsao.custom import chain_from_rows
+from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.exchange.drn import write_drn
 from markov_lrsao.exchange.models import model_chain
 

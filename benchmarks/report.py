@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.runs import Run
-from markov_lrsao.cli.tables import table
+from markov_lrsao.tables import table
 
 __all__ = ["Section", "machine", "ratio", "relative_error", "save", "seconds", "show"]
 

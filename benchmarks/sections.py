@@ -374,7 +374,7 @@ def _one_target(chain: chains.MarkovChain) -> chains.MarkovChain:
     """Merge the target states into one, the last, and let the start be the first."""
     import numpy as np
 
-    from markov_lrsao.custom import chain_from_rows
+    from markov_lrsao.chains.sources import chain_from_rows
 
     target = chain.labelled("target")
     number = np.cumsum(~target) - 1

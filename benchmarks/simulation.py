@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.cli.tables import table
 from markov_lrsao.progress import terminal_progress
-from simulate.plan import Plan
-from simulate.runner import available_cores, simulate
-from simulate.samples import Samples
-from simulate.sweep import run_sweep, sweep_results
+from markov_lrsao.tables import table
+from simulate.runs.runner import available_cores, simulate
+from simulate.runs.samples import Samples
+from simulate.sweeps.plan import Plan
+from simulate.sweeps.sweep import run_sweep, sweep_results
 
 SEED = 2025
 

@@ -55,9 +55,9 @@ def _clock(stages: dict[str, list[float]], name: str, work: Callable[[], Any]) -
 def _ours(path: str, label: str, repeat: int, field: str, quantity: str) -> Result:
     import numba  # noqa: F401  the compiled paths are what is measured, also on small chains
 
+    from markov_lrsao.chains.hitting import hitting_times
+    from markov_lrsao.chains.reaching import reach_probabilities
     from markov_lrsao.exchange import read_chain
-    from markov_lrsao.hitting import hitting_times
-    from markov_lrsao.reachability import reach_probabilities
 
     stages: dict[str, list[float]] = {}
     value = None
@@ -151,8 +151,8 @@ def _sympy(path: str, label: str, repeat: int) -> Result:
 
 def _enumerate(n: int, merge: bool, repeat: int, solve: str) -> Result:
     from benchmarks.chains import jump_law
-    from markov_lrsao.hitting import hitting_times
-    from markov_lrsao.joint import enumerate_joint
+    from markov_lrsao.chains.hitting import hitting_times
+    from markov_lrsao.joint.enumeration import enumerate_joint
 
     stages: dict[str, list[float]] = {}
     for _ in range(repeat):
@@ -209,7 +209,7 @@ def _crossing(n: int, ell: int, repeat: int, field: str) -> Result:
 
 def _simulate(n: int, ell: int, repeat: int, kernel: str, runs: int) -> Result:
     from benchmarks.chains import jump_law
-    from simulate.runner import simulate
+    from simulate.runs.runner import simulate
 
     law = jump_law(n, ell)
     simulate(law, runs=1, seed=1, kernel=kernel, threads=1)  # type: ignore[arg-type]
@@ -288,9 +288,9 @@ def _warm_compiled(tiny: Path) -> None:
     """Compile (or load from the cache) what only large chains use."""
     import numpy as np
 
+    from markov_lrsao.chains.solvers.quotient import quotient
     from markov_lrsao.exchange._drn_fast import read_fast
     from markov_lrsao.exchange._reading import Source
-    from markov_lrsao.solvers.quotient import quotient
 
     read = read_fast(Source.open(tiny))
     assert read is not None

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from markov_lrsao import Algorithm, Landscape, Parameters
-from markov_lrsao.distribution import distribution
+from markov_lrsao.answers.distribution import distribution
 
 landscape = Landscape.jump(9, 2)
 algorithm = Algorithm.lrsao(Parameters.paper(9))

@@ -9,8 +9,8 @@ have not been used.
 from fractions import Fraction
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
-from markov_lrsao.hitting import hitting_times
-from markov_lrsao.parts import part_chain
+from markov_lrsao.chains.hitting import hitting_times
+from markov_lrsao.joint.parts import part_chain
 
 # %% Phase 1 at n = 9, l = 2: from position 0 until position 3 is hit.
 law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
-from markov_lrsao.profile import profile
+from markov_lrsao.answers.profile import profile
 
 n, ell = 12, 3
 landscape = Landscape.jump(n, ell)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.distribution import distribution
+from markov_lrsao.answers.distribution import distribution
 from simulate import cross_validate, ecdf, simulate, summary
-from simulate.statistics import band_halfwidth
+from simulate.statistics.estimates import band_halfwidth
 
 landscape = Landscape.jump(9, 2)
 algorithm = Algorithm.lrsao(Parameters.paper(9))

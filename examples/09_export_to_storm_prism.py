@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
+from markov_lrsao.chains.reaching import reach
 from markov_lrsao.exchange import read_chain, write_chain
 from markov_lrsao.exchange.models import model_chain, step_rewards
-from markov_lrsao.reachability import reach
 
 law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
 left = model_chain(law, "left")

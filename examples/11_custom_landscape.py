@@ -17,7 +17,7 @@ from markov_lrsao import (
     StepLaw,
     runtime,
 )
-from markov_lrsao.affine import N, P, Piece
+from markov_lrsao.model.affine import N, P, Piece
 from simulate import simulate, summary
 
 # %% A needle: the target F says nothing until the optimum, the helper H counts ones. On F alone

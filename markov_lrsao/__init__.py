@@ -15,22 +15,21 @@ interrupted) before numpy is there.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from markov_lrsao.algorithm import Algorithm
-    from markov_lrsao.automata import derive_automata
-    from markov_lrsao.chain import MarkovChain
+    from markov_lrsao.answers.expected import runtime
+    from markov_lrsao.answers.results import RuntimeResult
+    from markov_lrsao.chains.chain import MarkovChain
     from markov_lrsao.errors import LrsaoError
-    from markov_lrsao.joint import enumerate_joint
-    from markov_lrsao.landscape import Landscape, LandscapeFamily
-    from markov_lrsao.law import StepLaw
-    from markov_lrsao.parameters import Parameters, hypothesis_h
-    from markov_lrsao.results import Quantity, RuntimeResult
-    from markov_lrsao.runtime import runtime
+    from markov_lrsao.exact.quantity import Quantity
+    from markov_lrsao.joint.enumeration import enumerate_joint
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.landscape import Landscape, LandscapeFamily
+    from markov_lrsao.model.law import StepLaw
+    from markov_lrsao.model.parameters import Parameters, hypothesis_h
+    from markov_lrsao.rows.automata import derive_automata
 
 __all__ = [
     "Algorithm",
@@ -49,39 +48,29 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Algorithm": "algorithm",
-    "Landscape": "landscape",
-    "LandscapeFamily": "landscape",
+    "Algorithm": "model.algorithm",
+    "Landscape": "model.landscape",
+    "LandscapeFamily": "model.landscape",
     "LrsaoError": "errors",
-    "MarkovChain": "chain",
-    "Parameters": "parameters",
-    "Quantity": "results",
-    "RuntimeResult": "results",
-    "StepLaw": "law",
-    "derive_automata": "automata",
-    "enumerate_joint": "joint",
-    "hypothesis_h": "parameters",
-    "runtime": "runtime",
+    "MarkovChain": "chains.chain",
+    "Parameters": "model.parameters",
+    "Quantity": "exact.quantity",
+    "RuntimeResult": "answers.results",
+    "StepLaw": "model.law",
+    "derive_automata": "rows.automata",
+    "enumerate_joint": "joint.enumeration",
+    "hypothesis_h": "model.parameters",
+    "runtime": "answers.expected",
 }
 
 
-class _Package(ModuleType):
-    """The names come when asked for; `runtime` is the function, not the module of that name."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and _HOMES.get(name) == name:
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _HOMES:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{self.__name__}.{_HOMES[name]}"), name)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *_HOMES})
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

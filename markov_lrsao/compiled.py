@@ -6,7 +6,8 @@ so that a change of a kernel that others call is not seen. Here
 
 * without a place for the cache, kernels are compiled anew in every process;
 * a cache that cannot be read or written (full disk, damaged file) is left aside;
-* the cache is fresh only if no file of compiled code in the same folder (``_*.py``) has changed.
+* the cache is fresh only if no module of the same folder has changed: kernels live in
+  folders of their own, called `kernels`, and call only what stands there.
 """
 
 # mypy: allow-untyped-calls
@@ -73,6 +74,6 @@ def _forgiving(method: Callable[..., Any]) -> Callable[..., Any]:
 def _digest(folder: Path) -> bytes:
     """Return a digest of the files of compiled code in a folder."""
     digest = hashlib.sha256()
-    for file in sorted(folder.glob("_*.py")):
+    for file in sorted(folder.glob("*.py")):
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     return digest.digest()

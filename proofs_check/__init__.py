@@ -15,10 +15,10 @@ The flow, one module per step::
     verdict, counterexample, report      what comes out
 """
 
-from proofs_check.counterexample import Counterexample
-from proofs_check.registry import Statement, all_statements, find, verify
-from proofs_check.setting import Setting
-from proofs_check.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.setting import Setting
+from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
+from proofs_check.statements.registry import Statement, all_statements, find, verify
 
 __all__ = [
     "Counterexample",

@@ -13,12 +13,12 @@ The flow of data, one module per arrow::
 `reference` plays the paper's algorithm literally, in rationals. `docs/simulation.md` says more.
 """
 
-from simulate.crossval import Agreement, cross_validate
-from simulate.plan import Plan
-from simulate.runner import simulate, trace_run
-from simulate.samples import Samples
-from simulate.statistics import Summary, ecdf, summary
-from simulate.sweep import run_sweep, sweep_results
+from simulate.runs.runner import simulate, trace_run
+from simulate.runs.samples import Samples
+from simulate.statistics.crossval import Agreement, cross_validate
+from simulate.statistics.estimates import Summary, ecdf, summary
+from simulate.sweeps.plan import Plan
+from simulate.sweeps.sweep import run_sweep, sweep_results
 
 __all__ = [
     "Agreement",

@@ -27,7 +27,7 @@ def choices(*names: str) -> Callable[[str], list[str]]:
 
 def landscapes(incomplete: str) -> list[str]:
     """Offer the names of the landscape families."""
-    from markov_lrsao.landscape import FAMILIES
+    from markov_lrsao.model.landscape import FAMILIES
 
     return choices(*FAMILIES)(incomplete)
 
@@ -38,7 +38,7 @@ def statements(incomplete: str) -> list[str]:
     Their names have spaces. Bash inserts a word as it is, so there they are offered only where
     a quote has been opened; zsh and fish quote by themselves.
     """
-    from proofs_check.registry import all_statements
+    from proofs_check.statements.registry import all_statements
 
     bash_words = os.environ.get("COMP_WORDS")
     if bash_words is not None and bash_words.split("\n")[-1][:1] not in ("'", '"'):

@@ -11,7 +11,7 @@ from markov_lrsao.cli.output import json_text
 from markov_lrsao.cli.simulate import ArithmeticName, KernelName
 
 if TYPE_CHECKING:
-    from simulate.crossval import Agreement
+    from simulate.statistics.crossval import Agreement
 
 __all__ = ["register"]
 
@@ -55,9 +55,9 @@ def cross_validate(
     """
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
-    from simulate.crossval import cross_validate as compare
-    from simulate.crossval import grid
-    from simulate.plan import build_algorithm
+    from simulate.statistics.crossval import cross_validate as compare
+    from simulate.statistics.crossval import grid
+    from simulate.sweeps.plan import build_algorithm
 
     if n_min > n_max:
         raise ParameterError(
@@ -80,7 +80,7 @@ def cross_validate(
     if as_json:
         print(json_text(agreement.to_dict()))
     else:
-        from markov_lrsao.cli.tables import VERDICT_COLOURS, show
+        from markov_lrsao.tables import VERDICT_COLOURS, show
 
         show(_text(agreement), VERDICT_COLOURS)
     if not agreement.agrees:
@@ -88,7 +88,7 @@ def cross_validate(
 
 
 def _text(agreement: Agreement) -> str:
-    from markov_lrsao.cli.tables import table
+    from markov_lrsao.tables import table
 
     rows = []
     for cell in agreement.cells:

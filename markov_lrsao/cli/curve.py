@@ -41,10 +41,10 @@ def curve(
     as_json: JsonOption = False,
 ) -> None:
     """Print E[T], its phases and its ratio to n H_n for a schedule of l (paper's parameters)."""
-    from markov_lrsao.cli.tables import show, table
-    from markov_lrsao.curves import curve as points
+    from markov_lrsao.answers.curves import curve as points
     from markov_lrsao.progress import terminal_progress
-    from simulate.plan import parse_range
+    from markov_lrsao.tables import show, table
+    from simulate.sweeps.plan import parse_range
 
     chosen = points(
         ell,
@@ -83,7 +83,7 @@ def reference(
     ] = None,
 ) -> None:
     """Print exact E[T], phases and variance for a grid of (n, l), as CSV to cite."""
-    from markov_lrsao.curves import reference_csv, reference_instances
+    from markov_lrsao.answers.curves import reference_csv, reference_instances
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.report.files import check_writable

@@ -23,8 +23,8 @@ from markov_lrsao.cli.options import (
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
-    from markov_lrsao.distribution import Distribution, Quantile
-    from markov_lrsao.results import Quantity
+    from markov_lrsao.answers.distribution import Distribution, Quantile
+    from markov_lrsao.exact.quantity import Quantity
 
 __all__ = ["register"]
 
@@ -71,7 +71,7 @@ def distribution(
     as_json: JsonOption = False,
 ) -> None:
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T])."""
-    from markov_lrsao.distribution import distribution as law_of
+    from markov_lrsao.answers.distribution import distribution as law_of
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
 
@@ -96,7 +96,7 @@ def distribution(
     found = [law.quantile_range(level) for level in levels]
     name = "T" if phase is None else f"T{phase}"
     if plot is not None:
-        from markov_lrsao.plots import plot_distribution
+        from markov_lrsao.figures.plots import plot_distribution
 
         title = f"{chosen.landscape.name}, n = {chosen.landscape.n}, l = {chosen.landscape.ell}"
         plot_distribution(law, found, name, title, plot)
@@ -104,7 +104,7 @@ def distribution(
     if as_json:
         print(json_text({"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)}))
     else:
-        from markov_lrsao.cli.tables import show
+        from markov_lrsao.tables import show
 
         show(_text(shape.n, shape.ell, name, law, found, times))
         if plot is not None:
@@ -129,7 +129,7 @@ def _tails(law: Distribution) -> list[tuple[float, float, float]]:
     if ends[0] is None or ends[1] is None:
         low = high = law.finite_mean
     else:
-        from markov_lrsao.rationals import to_float
+        from markov_lrsao.exact.rationals import to_float
 
         low, high = (to_float(x) for x in ends if x is not None)
     return [
@@ -176,7 +176,7 @@ def _text(
 ) -> str:
     from math import isfinite
 
-    from markov_lrsao.cli.tables import table
+    from markov_lrsao.tables import table
 
     head = [
         f"distribution of {name}, n = {n}, l = {ell}: mean {_moment(law.expectation)}, "
@@ -222,7 +222,7 @@ def _text(
 
 def _moment(quantity: Quantity) -> str:
     """Return a few digits of a number, as many as are known; or its enclosure."""
-    from markov_lrsao.rationals import decimal_text
+    from markov_lrsao.exact.rationals import decimal_text
 
     if quantity.infinite:
         return "infinite"
@@ -242,7 +242,7 @@ def _between(low: float, high: float, digits: int = _DIGITS) -> str:
     >>> _between(0.123456, 0.123458), _between(0.1, 0.2), _between(0.0, 1e-9)
     ('0.12346', '0.1 to 0.2', '0 to 1e-09')
     """
-    from markov_lrsao.results import known_digits
+    from markov_lrsao.exact.quantity import known_digits
 
     middle, error = (low + high) / 2, (high - low) / 2
     supported = known_digits(middle, error)

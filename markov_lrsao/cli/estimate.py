@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markov_lrsao.cli.options import Instance
     from markov_lrsao.progress import Progress
-    from simulate.samples import Samples
+    from simulate.runs.samples import Samples
 
 __all__ = ["Estimated", "estimate"]
 
@@ -34,7 +34,7 @@ class Estimated:
         return int(self.samples.censored.sum())
 
     def _named(self) -> list[tuple[str, Any]]:
-        from simulate.statistics import mean_estimate
+        from simulate.statistics.estimates import mean_estimate
 
         if not len(self.samples.times):
             return []
@@ -60,7 +60,7 @@ class Estimated:
 
     def text(self) -> str:
         """Return a table for people."""
-        from markov_lrsao.cli.tables import table
+        from markov_lrsao.tables import table
 
         described = self.samples.describe()
         size = f"n = {described['n']}, l = {described['ell']}"
@@ -88,8 +88,8 @@ class Estimated:
 
 def estimate(chosen: Instance, runs: int, reason: str, progress: Progress) -> Estimated:
     """Simulate an instance."""
-    from markov_lrsao.law import StepLaw
-    from simulate.runner import simulate
+    from markov_lrsao.model.law import StepLaw
+    from simulate.runs.runner import simulate
 
     law = StepLaw.of(chosen.landscape, chosen.algorithm)
     return Estimated(simulate(law, runs=runs, seed=_SEED, limit=_LIMIT, progress=progress), reason)

@@ -21,7 +21,8 @@ from markov_lrsao.cli.options import (
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
-    from markov_lrsao.results import Quantity, RuntimeResult
+    from markov_lrsao.answers.results import RuntimeResult
+    from markov_lrsao.exact.quantity import Quantity
 
 __all__ = ["register"]
 
@@ -82,10 +83,10 @@ def exact(
     runs can get stuck it is infinite, and the trap is shown. Where not even an enclosure is
     found within the limits, the answer is a simulation's, and says so.
     """
-    from markov_lrsao.cli.tables import show
+    from markov_lrsao.answers.expected import runtime
     from markov_lrsao.errors import ParameterError, UndecidedComparisonError
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.runtime import runtime
+    from markov_lrsao.tables import show
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
@@ -119,8 +120,8 @@ def exact(
 
 
 def _text(result: RuntimeResult) -> str:
-    from markov_lrsao.cli.tables import table
-    from markov_lrsao.rationals import rational_text, shorten
+    from markov_lrsao.exact.rationals import rational_text, shorten
+    from markov_lrsao.tables import table
 
     parameters = result.parameters
     values = (
@@ -159,7 +160,7 @@ def _text(result: RuntimeResult) -> str:
 
 def _cells(quantity: Quantity) -> list[str]:
     """Return a decimal, and the fraction or the enclosure."""
-    from markov_lrsao.rationals import shorten
+    from markov_lrsao.exact.rationals import shorten
 
     if quantity.infinite:
         return ["infinite", "-"]
@@ -178,7 +179,7 @@ def _foot(result: RuntimeResult) -> str:
     """Return what kind of answer it is, and how it was found."""
     lines = []
     if result.undecided is not None and result.undecided.upper is not None:
-        from markov_lrsao.rationals import to_float
+        from markov_lrsao.exact.rationals import to_float
 
         width = result.total.width
         relative = (

@@ -94,12 +94,12 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write the joint chain, a part of it or a chain from a file in another tool's format."""
+    from markov_lrsao.answers.expected import check_hypothesis
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.exchange import read_chain, write_chain
     from markov_lrsao.exchange.models import model_chain, step_rewards
-    from markov_lrsao.law import StepLaw
+    from markov_lrsao.model.law import StepLaw
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.runtime import check_hypothesis
     from markov_lrsao.texts import printable
 
     if not file.parent.is_dir():

@@ -39,9 +39,9 @@ def figures(
     Figures that are there already, made with the same settings, are kept: an interrupted run is
     finished by starting it again.
     """
-    from markov_lrsao.cli.tables import table
     from markov_lrsao.figures import Settings, build, chosen
     from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.tables import table
 
     selected = chosen(only)
     if list_:

@@ -38,7 +38,7 @@ def formula(
     """
     from sympy import latex as to_latex
 
-    from markov_lrsao.formulas import formulas
+    from markov_lrsao.forms.catalogue import formulas
 
     lines = formulas(which.value)
     texts = [

@@ -13,7 +13,7 @@ from markov_lrsao.cli.options import EllOption, GammaOption, JsonOption, NOption
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
-    from markov_lrsao.regime_map import RegimeMap
+    from markov_lrsao.regimes.grid import RegimeMap
 
 __all__ = ["register"]
 
@@ -96,8 +96,8 @@ def map_(
     """
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.regime_map import MapPlan, regime_map
-    from markov_lrsao.regime_points import QUANTITIES
+    from markov_lrsao.regimes.grid import MapPlan, regime_map
+    from markov_lrsao.regimes.points import QUANTITIES
 
     if n is None or ell is None:
         raise ParameterError("--n and --ell are missing: give both, e.g. --n 30 --ell 5")
@@ -167,8 +167,8 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
-    from markov_lrsao.cli.tables import show, table
-    from markov_lrsao.regime_map import widest
+    from markov_lrsao.regimes.grid import widest
+    from markov_lrsao.tables import show, table
 
     name = {"total": "E[T]", "stddev": "std. dev."}.get(quantity, f"E[T{quantity[-1]}]")
     total = len(found.values)
@@ -238,7 +238,7 @@ def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
 
 
 def _range(values: list[object]) -> str:
-    from markov_lrsao.rationals import to_float
+    from markov_lrsao.exact.rationals import to_float
 
     floats = [to_float(v) for v in values]  # type: ignore[arg-type]
     return f"{min(floats):.4g}..{max(floats):.4g}"

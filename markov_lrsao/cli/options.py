@@ -14,8 +14,8 @@ import typer
 from markov_lrsao.cli.completion import landscapes
 
 if TYPE_CHECKING:
-    from markov_lrsao.algorithm import Algorithm
-    from markov_lrsao.landscape import Landscape
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.landscape import Landscape
 
 __all__ = [
     "AlphaOption",
@@ -136,10 +136,10 @@ def instance(
     landscape: str = "jump",
 ) -> Instance:
     """Build landscape and algorithm, or raise ParameterError."""
-    from markov_lrsao.algorithm import Algorithm
     from markov_lrsao.errors import ParameterError
-    from markov_lrsao.landscape import FAMILIES, Landscape
-    from markov_lrsao.parameters import Parameters
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.landscape import FAMILIES, Landscape
+    from markov_lrsao.model.parameters import Parameters
 
     if landscape in FAMILIES:
         family = FAMILIES[landscape]

@@ -13,8 +13,8 @@ from markov_lrsao.cli.options import AlphaOption, EllOption, GammaOption, JsonOp
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
-    from markov_lrsao.landscape import Landscape
-    from markov_lrsao.parameters import Parameters
+    from markov_lrsao.model.landscape import Landscape
+    from markov_lrsao.model.parameters import Parameters
 
 __all__ = ["register"]
 
@@ -109,10 +109,10 @@ def relax(
     (H) always); else simulated, each with random streams of its own. Every line says which.
     """
     from markov_lrsao.errors import ParameterError
-    from markov_lrsao.landscape import Landscape
-    from markov_lrsao.parameters import Parameters
-    from markov_lrsao.rationals import rational
-    from simulate.plan import parse_range
+    from markov_lrsao.exact.rationals import rational
+    from markov_lrsao.model.landscape import Landscape
+    from markov_lrsao.model.parameters import Parameters
+    from simulate.sweeps.plan import parse_range
 
     gap = 2 if ell is None else ell
     chosen: list[tuple[str, Literal["lower", "upper"]]] = [
@@ -150,10 +150,10 @@ def _line(
 ) -> Line:
     """Return one line; `patient` is how the exact engine is asked, None: not at all."""
     from markov_lrsao.errors import ParameterError
+    from markov_lrsao.exact.rationals import rational, rational_text, shorten
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.rationals import rational, rational_text, shorten
-    from markov_lrsao.relaxed import penalties, relative_penalty
-    from markov_lrsao.vanishing import expected_time, vanishing_law
+    from markov_lrsao.regimes.penalties import penalties, relative_penalty
+    from markov_lrsao.regimes.vanishing import expected_time, vanishing_law
 
     n, factor = landscape.n, rational(text.removesuffix("+"), "factor")
     if factor == 0:
@@ -181,15 +181,15 @@ def _solved(
     patient: bool,
 ) -> Line | None:
     """Ask the exact engine; None where it has no answer, or no finite enclosure."""
-    from markov_lrsao.algorithm import Algorithm
+    from markov_lrsao.answers.expected import runtime
     from markov_lrsao.errors import (
         CrossingError,
         StateSpaceTooLargeError,
         UndecidedComparisonError,
     )
+    from markov_lrsao.exact.rationals import to_float
+    from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.rationals import to_float
-    from markov_lrsao.runtime import runtime
 
     try:
         result = runtime(
@@ -222,11 +222,11 @@ def _simulated(
     seed: int,
 ) -> Line:
     """Simulate; censored runs enter through ERT, and above (H) count as stuck."""
-    from markov_lrsao.algorithm import Algorithm
-    from markov_lrsao.law import StepLaw
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.law import StepLaw
     from markov_lrsao.progress import terminal_progress
-    from simulate.runner import simulate
-    from simulate.statistics import summary
+    from simulate.runs.runner import simulate
+    from simulate.statistics.estimates import summary
 
     law = StepLaw.of(landscape, Algorithm.lrsao(parameters))
     limit = _STUCK_LIMIT if bound == "upper" else _LIMIT
@@ -248,7 +248,7 @@ def _simulated(
 
 def _path(landscape: Landscape, parameters: Parameters) -> tuple[int, ...]:
     """Return numbers that give every cell random streams of its own, wherever it stands."""
-    from markov_lrsao.rationals import rational_text
+    from markov_lrsao.exact.rationals import rational_text
 
     words = (
         str(landscape.n),
@@ -260,8 +260,8 @@ def _path(landscape: Landscape, parameters: Parameters) -> tuple[int, ...]:
 
 
 def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
-    from markov_lrsao.cli.tables import show, table
-    from markov_lrsao.relaxed import plateau_degree
+    from markov_lrsao.regimes.penalties import plateau_degree
+    from markov_lrsao.tables import show, table
 
     rows, before = [], None
     for line in lines:

@@ -27,10 +27,10 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Replay a counterexample: every step with the exact Q-entry it changes."""
-    from markov_lrsao.cli.tables import show, table
-    from markov_lrsao.rationals import rational_text, shorten
-    from proofs_check.counterexample import Counterexample
-    from proofs_check.runs import replay as play
+    from markov_lrsao.exact.rationals import rational_text, shorten
+    from markov_lrsao.tables import show, table
+    from proofs_check.claims.counterexample import Counterexample
+    from proofs_check.runs.steps import replay as play
 
     bad = Counterexample.load(file)
     if not bad.replayable:

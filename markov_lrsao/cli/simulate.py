@@ -21,9 +21,9 @@ from markov_lrsao.cli.options import (
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
-    from simulate.endless import Endless
-    from simulate.samples import Samples
-    from simulate.statistics import Estimate, Summary
+    from simulate.runs.endless import Endless
+    from simulate.runs.samples import Samples
+    from simulate.statistics.estimates import Estimate, Summary
 
 __all__ = ["AlgorithmName", "ArithmeticName", "KernelName", "register"]
 
@@ -127,15 +127,15 @@ def simulate(
     Without --limit a run may make 10^4 n^2 steps. If runs then turn out to be unable to end, the
     trap is shown and the exit code is 1; with --limit they are counted as censored.
     """
+    from markov_lrsao.answers.expected import check_hypothesis
     from markov_lrsao.cli.options import instance
-    from markov_lrsao.law import StepLaw
+    from markov_lrsao.model.law import StepLaw
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.runtime import check_hypothesis
-    from simulate.ioh import check_folder, write_ioh
-    from simulate.plan import build_algorithm, parse_count
-    from simulate.runner import check_runs, default_limit
-    from simulate.runner import simulate as play
-    from simulate.statistics import check_level, summary
+    from simulate.runs.ioh import check_folder, write_ioh
+    from simulate.runs.runner import check_runs, default_limit
+    from simulate.runs.runner import simulate as play
+    from simulate.statistics.estimates import check_level, summary
+    from simulate.sweeps.plan import build_algorithm, parse_count
 
     shape = instance(n, ell, None, None, None, landscape).landscape
     law = StepLaw.of(shape, build_algorithm(algorithm.value, shape.n, alpha, gamma, r))
@@ -146,7 +146,7 @@ def simulate(
         check_folder(ioh)
 
     def simulated(count: int, *, watched: bool) -> tuple[Samples, Endless | None]:
-        from simulate.endless import explain
+        from simulate.runs.endless import explain
 
         samples = play(
             law,
@@ -173,7 +173,7 @@ def simulate(
     if as_json:
         print(json_text(_json(samples, found, endless)))
     else:
-        from markov_lrsao.cli.tables import show
+        from markov_lrsao.tables import show
 
         show(_text(samples, found) + _endless_text(samples, endless, runs))
     if endless is not None and limit is None:
@@ -202,8 +202,8 @@ def _endless_text(samples: Samples, endless: Endless | None, runs: int) -> str:
 
 
 def _text(samples: Samples, found: Summary) -> str:
-    from markov_lrsao.cli.tables import table
-    from markov_lrsao.rationals import shorten
+    from markov_lrsao.exact.rationals import shorten
+    from markov_lrsao.tables import table
 
     about = samples.describe()
     size = f"n = {about['n']}" + (f", l = {about['ell']}" if about["ell"] else "")

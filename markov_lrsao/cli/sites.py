@@ -44,17 +44,17 @@ def sites(
     as_json: JsonOption = False,
 ) -> None:
     """Print expected steps, expected visits and the law of visits per position."""
+    from markov_lrsao.answers.profile import profile
     from markov_lrsao.cli.distribution import _check_plot
-    from markov_lrsao.cli.tables import show, table
-    from markov_lrsao.profile import profile
-    from markov_lrsao.rationals import rational_text, to_float
+    from markov_lrsao.exact.rationals import rational_text, to_float
+    from markov_lrsao.tables import show, table
 
     if plot is not None:
         _check_plot(plot)
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     if plot is not None:
-        from markov_lrsao.plots import plot_profile
+        from markov_lrsao.figures.plots import plot_profile
 
         plot_profile(found, plot)
 

@@ -12,9 +12,9 @@ from markov_lrsao.cli.options import JsonOption, MaxSizeOption
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
+    from markov_lrsao.chains.reaching import Reaching, ReachingResult
+    from markov_lrsao.exact.quantity import Quantity
     from markov_lrsao.exchange import ChainFile
-    from markov_lrsao.reachability import Reaching, ReachingResult
-    from markov_lrsao.results import Quantity
 
 __all__ = ["register"]
 
@@ -59,10 +59,10 @@ def solve(
     as_json: JsonOption = False,
 ) -> None:
     """Print probability, expected time and variance of reaching a label."""
+    from markov_lrsao.chains.reaching import reach
     from markov_lrsao.errors import ExactnessError
     from markov_lrsao.exchange import read_chain
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.reachability import reach
     from markov_lrsao.texts import printable
 
     read = read_chain(file, max_size=max_size)
@@ -87,7 +87,7 @@ def solve(
     if as_json:
         print(json_text(_object(file, name, reward, read, result)))
     else:
-        from markov_lrsao.cli.tables import show
+        from markov_lrsao.tables import show
 
         show(_text(file, name, reward, read, result))
 
@@ -177,8 +177,8 @@ def _named(start: Reaching) -> str:
 
 
 def _rows(start: Reaching) -> list[str]:
-    from markov_lrsao.cli.tables import table
-    from markov_lrsao.rationals import shorten
+    from markov_lrsao.exact.rationals import shorten
+    from markov_lrsao.tables import table
 
     if start.conditional_mean is None:
         return ["the target cannot be reached: probability 0, expected time infinite"]

@@ -54,12 +54,12 @@ def states(
     A state shows its position and, per agent state, the weak order of the Q-entries and 0;
     fresh rows (all entries 0) are left out. Entry states are marked with an arrow.
     """
-    from markov_lrsao.joint import enumerate_joint
-    from markov_lrsao.law import StepLaw
-    from markov_lrsao.parts import part_chain
+    from markov_lrsao.answers.expected import check_hypothesis, check_size
+    from markov_lrsao.exact.rationals import rational_text
+    from markov_lrsao.joint.enumeration import enumerate_joint
+    from markov_lrsao.joint.parts import part_chain
+    from markov_lrsao.model.law import StepLaw
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.rationals import rational_text
-    from markov_lrsao.runtime import check_hypothesis, check_size
     from markov_lrsao.texts import printable
 
     chosen = instance(n, ell, alpha, gamma, r, landscape)

@@ -13,8 +13,8 @@ from markov_lrsao.cli.options import JsonOption, OutsideHOption
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
-    from simulate.plan import Plan
-    from simulate.sweep import CellResult
+    from simulate.sweeps.plan import Plan
+    from simulate.sweeps.sweep import CellResult
 
 __all__ = ["register"]
 
@@ -95,8 +95,8 @@ def sweep(
     """
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
-    from simulate.plan import Plan
-    from simulate.sweep import run_sweep, sweep_results
+    from simulate.sweeps.plan import Plan
+    from simulate.sweeps.sweep import run_sweep, sweep_results
 
     lists: dict[str, Any] = {
         "n": n,
@@ -154,7 +154,7 @@ def _described(result: CellResult) -> dict[str, Any]:
 
 
 def _print(plan: Plan, results: list[CellResult], out: Path, played: int, as_json: bool) -> None:
-    from markov_lrsao.cli.tables import show, table
+    from markov_lrsao.tables import show, table
     from markov_lrsao.texts import printable
 
     if as_json:

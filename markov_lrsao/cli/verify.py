@@ -53,13 +53,13 @@ def verify(
     as_json: JsonOption = False,
 ) -> int:
     """Check statements of the paper and print a verdict with its evidence for each."""
-    from markov_lrsao.cli.tables import VERDICT_COLOURS, show
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.report.files import check_writable, write_whole
+    from markov_lrsao.tables import VERDICT_COLOURS, show
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
-    from proofs_check.registry import all_statements
-    from proofs_check.report import (
+    from proofs_check.statements.registry import all_statements
+    from proofs_check.statements.report import (
         detail_text,
         json_report,
         markdown_report,

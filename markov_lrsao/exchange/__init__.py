@@ -30,7 +30,7 @@ from markov_lrsao.texts import printable
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from markov_lrsao.chain import MarkovChain
+    from markov_lrsao.chains.chain import MarkovChain
 
 __all__ = ["FORMATS", "ChainFile", "read_chain", "write_chain"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from markov_lrsao.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import FileFormatError
 from markov_lrsao.exchange._reading import (
     ROW_SUM_TOLERANCE,
@@ -25,8 +25,8 @@ _LARGEST_DENOMINATOR = 2**57  # a row sum of a few entries stays below 2^62
 
 def read_fast(source: Source) -> ChainFile | None:
     """Return what the file says, or None to leave it to the line-by-line reader."""
-    from markov_lrsao.exchange import _drn_kernels
     from markov_lrsao.exchange.drn import read_header, split_labels
+    from markov_lrsao.exchange.kernels import drn as kernels
 
     data = source.data
     mark = data.find(b"\n@model\n", 0, _LONGEST_HEADER)
@@ -42,12 +42,12 @@ def read_fast(source: Source) -> ChainFile | None:
     states, edges = data.count(b"\nstate "), data.count(b" : ")
     if states != header.states or edges < states:
         return None
-    count, pointer, target, above, below, marked, begin, end = _drn_kernels.scan(
+    count, pointer, target, above, below, marked, begin, end = kernels.scan(
         np.frombuffer(data, dtype=np.uint8), mark + 8, states, edges
     )
     if count != states:
         return None
-    ok, denominators, totals = _drn_kernels.rows(
+    ok, denominators, totals = kernels.rows(
         pointer, target, above, below, states, _LARGEST_DENOMINATOR
     )
     if not ok:

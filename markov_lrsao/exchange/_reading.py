@@ -19,7 +19,7 @@ from typing import NoReturn
 import numpy as np
 from flint import fmpq, fmpz
 
-from markov_lrsao.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import FileFormatError
 from markov_lrsao.inputs import read_input
 from markov_lrsao.texts import printable

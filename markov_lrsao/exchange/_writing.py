@@ -11,9 +11,9 @@ from pathlib import Path
 
 from flint import fmpq
 
-from markov_lrsao.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.rationals import to_float
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.texts import printable
 
 __all__ = [

@@ -5,7 +5,7 @@ labels``, one line ``action name [rewards]`` and one line ``target : probability
 transition. Only discrete-time Markov chains are read. A state's and an action's rewards are
 both earned by one step, so they are added.
 
->>> from markov_lrsao.custom import birth_death_chain
+>>> from markov_lrsao.chains.sources import birth_death_chain
 >>> print(format_drn(birth_death_chain(["1/2"]).with_labels({"top": [1]})).expandtabs(2), end="")
 @type: DTMC
 @value_type: rational
@@ -38,7 +38,8 @@ from pathlib import Path
 
 from flint import fmpq
 
-from markov_lrsao.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.exchange._reading import (
     ChainFile,
     RowReader,
@@ -50,7 +51,6 @@ from markov_lrsao.exchange._reading import (
     show,
 )
 from markov_lrsao.exchange._writing import check_reward_names, double_texts, label_texts, whole_file
-from markov_lrsao.rationals import rational_text
 
 __all__ = ["format_drn", "fraction_texts", "read_drn", "write_drn"]
 

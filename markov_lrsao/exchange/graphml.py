@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from markov_lrsao.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.exchange._reading import (
     ChainFile,

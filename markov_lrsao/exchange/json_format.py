@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from markov_lrsao.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import FileFormatError
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.exchange._reading import (
     ChainFile,
     RowReader,
@@ -38,7 +39,6 @@ from markov_lrsao.exchange._reading import (
 from markov_lrsao.exchange._writing import check_reward_names, whole_file
 from markov_lrsao.exchange.drn import fraction_texts
 from markov_lrsao.inputs import load_json
-from markov_lrsao.rationals import rational_text
 from markov_lrsao.texts import listing
 
 __all__ = ["format_json", "read_json", "write_json"]

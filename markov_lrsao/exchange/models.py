@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from markov_lrsao.chain import MarkovChain
-from markov_lrsao.joint import enumerate_joint
-from markov_lrsao.law import StepLaw
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 
 __all__ = ["model_chain", "step_rewards"]
@@ -44,7 +44,7 @@ def model_chain(
                 **{f"milestone{k}": chain.positions >= end for k, end in enumerate(ends[:-1], 1)},
             }
         )
-    from markov_lrsao.parts import part_chain
+    from markov_lrsao.joint.parts import part_chain
 
     chain = part_chain(law, part, merge=merge, progress=progress)
     end = ends[law.landscape.phases.index(part)]

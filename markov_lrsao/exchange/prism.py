@@ -15,8 +15,9 @@ from pathlib import Path
 
 from flint import fmpq
 
-from markov_lrsao.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.exchange._prism_reading import ENDINGS, read_prism
 from markov_lrsao.exchange._writing import (
     check_label,
@@ -26,7 +27,6 @@ from markov_lrsao.exchange._writing import (
     whole_files,
 )
 from markov_lrsao.exchange.drn import fraction_texts
-from markov_lrsao.rationals import rational_text
 from markov_lrsao.texts import printable
 
 __all__ = ["format_labels", "format_transitions", "read_prism", "write_prism"]

@@ -17,11 +17,11 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-from markov_lrsao.automata import RowAutomata, derive_automata
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.exchange._writing import whole_file
-from markov_lrsao.law import DOWN, UP, StepLaw
-from markov_lrsao.lumping import merge_patterns
-from markov_lrsao.rationals import rational_text
+from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
+from markov_lrsao.rows.lumping import merge_patterns
 
 __all__ = ["format_prism_language", "write_prism_language"]
 

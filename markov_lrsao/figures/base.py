@@ -144,7 +144,7 @@ class Series:
     ----------
     low, high : ends of a band, or of the error bars of points
     exact : fractions as text, where y is exact
-    colour : index into `markov_lrsao.plots.COLOURS`
+    colour : index into `markov_lrsao.figures.plots.COLOURS`
     marker : for points and lines with marks; differs among the series of a figure, so that they
         can be told apart without colour
     panel : which of the figure's panels, from the top

@@ -16,7 +16,7 @@ import numpy as np
 
 from markov_lrsao.figures.base import FigureData, Series
 from markov_lrsao.figures.diagrams import draw_graph, graph_size
-from markov_lrsao.plots import COLOURS
+from markov_lrsao.figures.plots import COLOURS
 
 __all__ = ["draw", "pictures"]
 

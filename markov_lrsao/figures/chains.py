@@ -12,8 +12,9 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.blocks import Block, Corridor, Exit, State, is_explored
-from markov_lrsao.crossing import decompose
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State, is_explored
+from markov_lrsao.crossing.decomposition import decompose
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Figure, FigureData, Settings
 from markov_lrsao.figures.model import (
     choices,
@@ -24,7 +25,6 @@ from markov_lrsao.figures.model import (
     paper_law,
 )
 from markov_lrsao.progress import Progress
-from markov_lrsao.rationals import rational_text
 
 __all__ = ["FIGURES"]
 

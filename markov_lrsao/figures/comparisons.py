@@ -12,14 +12,14 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from markov_lrsao.curves import ell_of
+from markov_lrsao.answers.curves import ell_of
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
 from markov_lrsao.figures.sampling import Cell, exact_point, grid, play, schedule_text
 from markov_lrsao.progress import Progress
-from markov_lrsao.rationals import rational_text
 
 if TYPE_CHECKING:
-    from simulate.statistics import Summary
+    from simulate.statistics.estimates import Summary
 
 __all__ = ["FIGURES"]
 

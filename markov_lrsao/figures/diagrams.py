@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from markov_lrsao.figures.base import FigureData
-from markov_lrsao.plots import COLOURS
+from markov_lrsao.figures.plots import COLOURS
 
 __all__ = ["draw_graph", "graph_size"]
 

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.curves import SCHEDULES, ell_of
-from markov_lrsao.distribution import Distribution, distribution
+from markov_lrsao.answers.curves import SCHEDULES, ell_of
+from markov_lrsao.answers.distribution import Distribution, distribution
+from markov_lrsao.answers.profile import Profile, profile
+from markov_lrsao.exact.rationals import rational_text, to_float
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, Style, numbers
 from markov_lrsao.figures.sampling import Cell, exact_point, grid, samples_of
-from markov_lrsao.landscape import Landscape
-from markov_lrsao.parameters import Parameters
-from markov_lrsao.profile import Profile, profile
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import Progress
-from markov_lrsao.rationals import rational_text, to_float
 
 __all__ = ["FIGURES"]
 
@@ -92,7 +92,7 @@ def _times(law: Distribution) -> Any:
 
 def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureData:
     """Draw P(T <= t) or P(T > t), exact and empirical, for the four schedules."""
-    from simulate.statistics import band_halfwidth
+    from simulate.statistics.estimates import band_halfwidth
 
     n = settings.law_n
     half = band_halfwidth(settings.law_runs, settings.level)

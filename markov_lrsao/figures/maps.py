@@ -1,8 +1,8 @@
 """The regime map: E[T] over (alpha, r), the borders drawn in.
 
 Colours show the quantity; cells that are only enclosed are hatched, cells where E[T] is infinite
-are cross-hatched and left without colour. Curves are the borders of `markov_lrsao.regimes`; the
-thin line runs between neighbouring cells whose answers belong to different regimes.
+are cross-hatched and left without colour. Curves are the borders of `markov_lrsao.regimes.borders`;
+the thin line runs between neighbouring cells whose answers belong to different regimes.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from flint import fmpq
 
+from markov_lrsao.exact.rationals import rational_text, to_float
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Settings, numbers
 from markov_lrsao.progress import Progress
-from markov_lrsao.rationals import rational_text, to_float
-from markov_lrsao.regime_map import MapPlan, RegimeMap, regime_map, widest
-from markov_lrsao.regimes import Border, borders, place_in_h
+from markov_lrsao.regimes.borders import Border, borders, place_in_h
+from markov_lrsao.regimes.grid import MapPlan, RegimeMap, regime_map, widest
 
 __all__ = ["FIGURES", "map_figure"]
 

@@ -14,17 +14,17 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.automata import RowAutomata, derive_automata
-from markov_lrsao.blocks import corridor_end
+from markov_lrsao.crossing.blocks import corridor_end
 from markov_lrsao.errors import VerificationError
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
-from markov_lrsao.landscape import Landscape
-from markov_lrsao.law import DOWN, UP, StepLaw
-from markov_lrsao.lumping import merge_patterns
-from markov_lrsao.parameters import Parameters
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import Progress
-from markov_lrsao.rationals import rational_text
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
+from markov_lrsao.rows.lumping import merge_patterns
 
 __all__ = [
     "FIGURES",

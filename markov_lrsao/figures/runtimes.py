@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from markov_lrsao.curves import SCHEDULES, ell_of
+from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
 from markov_lrsao.figures.sampling import Cell, exact_point, grid, play, schedule_text
 from markov_lrsao.progress import Progress
@@ -24,8 +24,8 @@ def paper_term(statement: str, term: str) -> tuple[Callable[[int, int], float], 
     """Return a term of a statement as a function of (n, l), and the statement's claim."""
     import sympy
 
-    from proofs_check.expressions import to_sympy
-    from proofs_check.registry import find
+    from proofs_check.claims.expressions import to_sympy
+    from proofs_check.statements.registry import find
 
     found = find(statement)
     compiled = sympy.lambdify(

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.curves import CurvePoint, curve
+from markov_lrsao.answers.curves import CurvePoint, curve
 from markov_lrsao.figures.base import Range
-from markov_lrsao.landscape import Landscape
-from markov_lrsao.law import StepLaw
-from markov_lrsao.parameters import Parameters
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import no_progress
 
 if TYPE_CHECKING:
-    from simulate.samples import Samples
-    from simulate.statistics import Summary
+    from simulate.runs.samples import Samples
+    from simulate.statistics.estimates import Summary
 
 __all__ = ["Cell", "exact_point", "grid", "play", "samples_of", "schedule_text"]
 
@@ -51,7 +51,7 @@ def _law(n: int, ell: int, algorithm: str) -> StepLaw:
 
 def samples_of(cell: Cell) -> Samples:
     """Play a cell."""
-    from simulate.runner import simulate
+    from simulate.runs.runner import simulate
 
     return simulate(
         cell.law(),
@@ -67,7 +67,7 @@ def samples_of(cell: Cell) -> Samples:
 @lru_cache(maxsize=2000)
 def play(cell: Cell, level: float) -> Summary:
     """Play a cell and summarise it."""
-    from simulate.statistics import summary
+    from simulate.statistics.estimates import summary
 
     return summary(samples_of(cell), level)
 

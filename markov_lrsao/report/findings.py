@@ -1,6 +1,6 @@
 """The numbers behind the findings: each is computed here, none is typed.
 
-Formulas come from `markov_lrsao.asymptotics` and are held against exact values; the law of T
+Formulas come from `markov_lrsao.forms.asymptotics` and are held against exact values; the law of T
 against its mean; float64 arithmetic against the exact expectation, by simulation.
 """
 
@@ -10,13 +10,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.landscape import Landscape
-from markov_lrsao.law import StepLaw
-from markov_lrsao.parameters import Parameters
+from markov_lrsao.answers.expected import runtime
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import Progress, no_progress
-from markov_lrsao.rationals import to_float
-from markov_lrsao.runtime import runtime
 
 __all__ = ["concentration", "constants", "float64_effect", "rejections_to_zero"]
 
@@ -33,7 +33,7 @@ def constants(values: Mapping[str, Any], progress: Progress = no_progress) -> di
     """
     import sympy
 
-    from markov_lrsao.asymptotics import phase2_asymptotics, phase3_expansion
+    from markov_lrsao.forms.asymptotics import phase2_asymptotics, phase3_expansion
 
     n, ell = sympy.symbols("n l", positive=True)
     with progress("closed forms", total=2) as bar:
@@ -134,7 +134,7 @@ def _mathml(left: str, expression: Any, rest: str = "") -> str:
 
 def concentration(n: int, ell: int, progress: Progress = no_progress) -> dict[str, Any]:
     """Return quantiles of T beside its mean and deviation: how far T is from concentrated."""
-    from markov_lrsao.distribution import distribution
+    from markov_lrsao.answers.distribution import distribution
 
     law = distribution(
         Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), progress=progress
@@ -172,7 +172,7 @@ def float64_effect(
     sizes: tuple[int, ...], runs: int, progress: Progress = no_progress
 ) -> dict[str, Any]:
     """Return mean runtimes for l = 2 in true and in float64 arithmetic beside the exact E[T]."""
-    from simulate.runner import simulate
+    from simulate.runs.runner import simulate
 
     rows = []
     with progress("float64 against true semantics", total=2 * len(sizes)) as bar:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from markov_lrsao.errors import VerificationError
-from markov_lrsao.plots import COLOURS
+from markov_lrsao.figures.plots import COLOURS
 from markov_lrsao.report.findings_section import findings_html
 from markov_lrsao.report.markup import command, embed_json, escape, number, table, typeset
 from markov_lrsao.report.statements_section import statements_html, verdict_counts

@@ -15,15 +15,15 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.curves import SCHEDULES, ell_of
+from markov_lrsao.answers.curves import SCHEDULES, ell_of
+from markov_lrsao.answers.expected import runtime
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.rationals import decimal_text, rational_text, shorten, to_float
 from markov_lrsao.interrupts import process_pool
-from markov_lrsao.landscape import JUMP
-from markov_lrsao.parameters import Parameters
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import JUMP
+from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import Progress, no_progress
-from markov_lrsao.rationals import decimal_text, rational_text, shorten, to_float
-from markov_lrsao.results import Quantity
-from markov_lrsao.runtime import runtime
 
 __all__ = ["LONGEST", "SCHEDULE_TEXTS", "deviation_text", "exact_values", "instance_values"]
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from markov_lrsao.law import StepLaw
-from proofs_check.expressions import evaluate
-from proofs_check.facts import named
-from proofs_check.induction import StepFact
-from proofs_check.lines import RANGE
-from proofs_check.registry import Check
-from proofs_check.setting import HYPOTHESIS
-from proofs_check.verdict import Evidence, Kind
+from markov_lrsao.model.law import StepLaw
+from proofs_check.algebra.lines import RANGE
+from proofs_check.claims.expressions import evaluate
+from proofs_check.claims.setting import HYPOTHESIS
+from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.logic.facts import named
+from proofs_check.logic.induction import StepFact
+from proofs_check.statements.registry import Check
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["BOUND", "UNDER_H", "at_law", "invariant_check", "slope_states", "step_check"]
 
@@ -33,7 +33,7 @@ def invariant_check(group: str, part: str = "", names: tuple[str, ...] = ()) -> 
         facts = [f for f in named(workspace)[group] if not names or f.name in names]
         yield workspace.induction.prove(facts, part)
 
-    run.__qualname__, run.__module__ = f"invariant of {group}", "proofs_check.facts"
+    run.__qualname__, run.__module__ = f"invariant of {group}", "proofs_check.logic.facts"
     return Check(Kind.SMT, run)
 
 
@@ -43,7 +43,7 @@ def step_check(part: str, *facts: StepFact) -> Check:
     def run(workspace: Workspace) -> Iterable[Evidence]:
         yield workspace.induction.prove(facts, part)
 
-    run.__qualname__, run.__module__ = f"step fact {facts[0].name}", "proofs_check.induction"
+    run.__qualname__, run.__module__ = f"step fact {facts[0].name}", "proofs_check.logic.induction"
     return Check(Kind.SMT, run)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from proofs_check.lines import Derivation, Line
-from proofs_check.monitors import Monitor
-from proofs_check.registry import Statement
-from proofs_check.runs import Record, Run
+from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import BOUND, UNDER_H, at_law, invariant_check
+from proofs_check.statements.registry import Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from markov_lrsao.law import StepLaw
-from proofs_check.cases import symbolic_algorithm
-from proofs_check.landscapes import random_laws
-from proofs_check.lines import Derivation, Line
-from proofs_check.monitors import Monitor
-from proofs_check.registry import Check, Statement
-from proofs_check.runs import Record, Run
-from proofs_check.search import judge, search
-from proofs_check.setting import HYPOTHESIS
-from proofs_check.smt import Prover, summary_of
+from markov_lrsao.model.law import StepLaw
+from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.setting import HYPOTHESIS
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.logic.cases import symbolic_algorithm
+from proofs_check.logic.smt import Prover, summary_of
+from proofs_check.runs.landscapes import random_laws
+from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.search import judge, search
+from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import invariant_check
-from proofs_check.verdict import Evidence, Kind, Verdict
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -68,7 +68,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     )
     names = [prover.name(x) for x in ("alpha", "gamma", "r")]
     rule = symbolic_algorithm(workspace.setting.algorithm, *names)
-    from proofs_check.induction import solver_number as number
+    from proofs_check.logic.induction import solver_number as number
 
     entry, largest = prover.name("q"), prover.name("q")  # chosen, so largest; state unchanged
     new = (
@@ -94,7 +94,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
 
 def _random(statement: str, every: bool) -> Callable[[Workspace], Iterable[Evidence]]:
     def random_landscapes(workspace: Workspace) -> Iterable[Evidence]:
-        from proofs_check.workspace import with_algorithm
+        from proofs_check.statements.workspace import with_algorithm
 
         monitor = _monitor(statement, every)
         laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)

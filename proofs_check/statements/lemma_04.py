@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from proofs_check.landscapes import random_laws
-from proofs_check.monitors import Monitor
-from proofs_check.registry import Check, Statement
-from proofs_check.runs import Record, Run
-from proofs_check.search import judge, search
-from proofs_check.smt import Prover, summary_of
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.logic.smt import Prover, summary_of
+from proofs_check.runs.landscapes import random_laws
+from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.search import judge, search
+from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import invariant_check
-from proofs_check.verdict import Evidence, Kind, Verdict
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.graph import Edge, Graph
-    from proofs_check.workspace import Workspace
+    from proofs_check.runs.graph import Edge, Graph
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -62,7 +62,7 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _random(workspace: Workspace) -> Iterable[Evidence]:
-    from proofs_check.workspace import with_algorithm
+    from proofs_check.statements.workspace import with_algorithm
 
     most = workspace.number("Lemma 4", "most")
 

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq
 
-from markov_lrsao.algorithm import Algorithm
-from markov_lrsao.hitting import hitting_times
-from markov_lrsao.joint import enumerate_joint
-from markov_lrsao.landscape import Landscape
-from markov_lrsao.law import DOWN, UP, StepLaw
-from markov_lrsao.parameters import Parameters
-from markov_lrsao.rationals import harmonic_difference, rational_text
-from proofs_check.cases import symbolic_algorithm
-from proofs_check.expressions import COMPARISONS, evaluate
-from proofs_check.induction import solver_number as number
-from proofs_check.landscapes import random_laws
-from proofs_check.lines import Derivation, Line
-from proofs_check.monitors import Monitor
-from proofs_check.registry import Check, Statement
-from proofs_check.runs import Record, Run, run_of
-from proofs_check.search import judge, search
-from proofs_check.setting import HYPOTHESIS
-from proofs_check.smt import Prover, summary_of
-from proofs_check.verdict import Evidence, Kind, Verdict
+from markov_lrsao.chains.hitting import hitting_times
+from markov_lrsao.exact.rationals import harmonic_difference, rational_text
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.parameters import Parameters
+from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.expressions import COMPARISONS, evaluate
+from proofs_check.claims.setting import HYPOTHESIS
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.logic.cases import symbolic_algorithm
+from proofs_check.logic.induction import solver_number as number
+from proofs_check.logic.smt import Prover, summary_of
+from proofs_check.runs.landscapes import random_laws
+from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.search import judge, search
+from proofs_check.runs.steps import Record, Run, run_of
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -233,7 +233,7 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
 
 def _walks(workspace: Workspace) -> Iterable[Evidence]:
     """Watch (1) on random landscapes, for every objective increasing on the present plateau."""
-    from proofs_check.workspace import with_algorithm
+    from proofs_check.statements.workspace import with_algorithm
 
     def interval(law: StepLaw, p: int) -> tuple[int, int]:
         low = high = p

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from proofs_check.induction import StepFact
-from proofs_check.lines import Derivation, Line
-from proofs_check.monitors import Counter, Monitor
-from proofs_check.registry import Check, Statement
-from proofs_check.runs import Record, Run
+from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.logic.induction import StepFact
+from proofs_check.runs.monitors import Counter, Monitor
+from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import (
     BOUND,
     UNDER_H,
@@ -17,11 +17,11 @@ from proofs_check.statements.building import (
     slope_states,
     step_check,
 )
-from proofs_check.verdict import Evidence, Kind
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.graph import Edge, Graph
-    from proofs_check.workspace import Workspace
+    from proofs_check.runs.graph import Edge, Graph
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 

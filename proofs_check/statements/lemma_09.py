@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_mat
 
-from markov_lrsao.hitting import phase_moments
-from markov_lrsao.joint import enumerate_joint
-from markov_lrsao.landscape import P
-from markov_lrsao.law import DOWN, UP
-from proofs_check.algebra import compare_sides
-from proofs_check.cases import cases, region_solver
-from proofs_check.counterexample import Counterexample
-from proofs_check.expressions import to_sympy
-from proofs_check.lines import RANGE, Derivation, Line
-from proofs_check.polynomials import constants_between, rational_limit
-from proofs_check.registry import Check, Statement
-from proofs_check.slope import bottom_chain, bottom_formula, slope_times
-from proofs_check.verdict import Evidence, Kind, Verdict
+from markov_lrsao.chains.hitting import phase_moments
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.model.landscape import P
+from markov_lrsao.model.law import DOWN, UP
+from proofs_check.algebra.brackets import compare_sides
+from proofs_check.algebra.lines import RANGE, Derivation, Line
+from proofs_check.algebra.polynomials import constants_between, rational_limit
+from proofs_check.automata.slope import bottom_chain, bottom_formula, slope_times
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.expressions import to_sympy
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.logic.cases import cases, region_solver
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 

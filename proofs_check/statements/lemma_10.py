@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from markov_lrsao.profile import profile
-from proofs_check.counterexample import Counterexample
-from proofs_check.lines import Derivation, Line
-from proofs_check.monitors import Counter, Monitor
-from proofs_check.registry import Check, Statement
-from proofs_check.runs import Record, Run
+from markov_lrsao.answers.profile import profile
+from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.runs.monitors import Counter, Monitor
+from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import BOUND, UNDER_H, slope_states
-from proofs_check.verdict import Evidence, Kind, Verdict
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.graph import Graph
-    from proofs_check.workspace import Workspace
+    from proofs_check.runs.graph import Graph
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 

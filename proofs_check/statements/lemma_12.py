@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
-from markov_lrsao.landscape import P
-from markov_lrsao.law import UP
-from proofs_check.algebra import compare_sides
-from proofs_check.cases import cases, region_solver
-from proofs_check.counterexample import Counterexample
-from proofs_check.lines import RANGE, Derivation, Line
-from proofs_check.monitors import Monitor
-from proofs_check.registry import Check, Statement
-from proofs_check.runs import Record, Run
+from markov_lrsao.model.landscape import P
+from markov_lrsao.model.law import UP
+from proofs_check.algebra.brackets import compare_sides
+from proofs_check.algebra.lines import RANGE, Derivation, Line
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.logic.cases import cases, region_solver
+from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import BOUND, UNDER_H, at_law, invariant_check
-from proofs_check.verdict import Evidence, Kind, Verdict
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.graph import Edge, Graph
-    from proofs_check.workspace import Workspace
+    from proofs_check.runs.graph import Edge, Graph
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 

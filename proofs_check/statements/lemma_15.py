@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb, fmpq
 
-from markov_lrsao.rationals import to_float
-from proofs_check.algebra import compare_sides
-from proofs_check.counterexample import Counterexample
-from proofs_check.expressions import to_ball, to_sympy
-from proofs_check.lines import RANGE, Derivation, Line
-from proofs_check.phase3 import first_subphase, probability_of_e
-from proofs_check.polynomials import constants_between
-from proofs_check.quantities import phase3_parts, phase3_rest
-from proofs_check.registry import Check, Statement
-from proofs_check.verdict import Evidence, Kind, Verdict
+from markov_lrsao.exact.rationals import to_float
+from proofs_check.algebra.brackets import compare_sides
+from proofs_check.algebra.lines import RANGE, Derivation, Line
+from proofs_check.algebra.polynomials import constants_between
+from proofs_check.automata.phase3 import first_subphase, probability_of_e
+from proofs_check.automata.quantities import phase3_parts, phase3_rest
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.expressions import to_ball, to_sympy
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS", "runs_away", "sandwich", "small_ell"]
 
@@ -184,8 +184,8 @@ def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
     from sympy import QQ
     from sympy.polys.fields import field
 
-    from markov_lrsao.blocks import State, explore_block
-    from markov_lrsao.symbolic import solve_symbolically
+    from markov_lrsao.crossing.blocks import State, explore_block
+    from markov_lrsao.forms.closed import solve_symbolically
 
     automata = workspace.automata(60, 12)
     law = automata.law

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from flint import arb, ctx, fmpq
 
 from markov_lrsao.errors import ParameterError
-from proofs_check.algebra import compare_sides
-from proofs_check.counterexample import Counterexample
-from proofs_check.lines import Derivation, Line
-from proofs_check.registry import Check, Statement
-from proofs_check.verdict import Evidence, Kind, Verdict
+from proofs_check.algebra.brackets import compare_sides
+from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -30,7 +30,7 @@ def _telescoped(bound: str, upper: bool) -> str:
     """
     import sympy
 
-    from proofs_check.expressions import to_sympy
+    from proofs_check.claims.expressions import to_sympy
 
     b = to_sympy(bound)
     n, k = to_sympy("n"), to_sympy("k")
@@ -78,7 +78,7 @@ def _brackets(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _first_failure(bound: str, upper: bool) -> int | None:
-    from proofs_check.expressions import to_ball, to_sympy
+    from proofs_check.claims.expressions import to_ball, to_sympy
 
     b = to_sympy(bound)
     precision, ctx.prec = ctx.prec, 200

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError, SolverError
-from markov_lrsao.landscape import JUMP, JUMP_OPEN
-from proofs_check.counterexample import Counterexample
-from proofs_check.expressions import evaluate, to_sympy
-from proofs_check.lines import RANGE
-from proofs_check.registry import Check, Statement
-from proofs_check.setting import HYPOTHESIS
-from proofs_check.smt import Prover, check, summary_of
-from proofs_check.verdict import Evidence, Kind, Verdict
+from markov_lrsao.model.landscape import JUMP, JUMP_OPEN
+from proofs_check.algebra.lines import RANGE
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.expressions import evaluate, to_sympy
+from proofs_check.claims.setting import HYPOTHESIS
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.logic.smt import Prover, check, summary_of
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -311,9 +311,9 @@ def _uniform(workspace: Workspace) -> Iterable[Evidence]:
     """Enclose E[T3] over all of (H) and compare with the order."""
     import math
 
-    from markov_lrsao.rationals import to_float as as_float
-    from proofs_check.quantities import phase3_mean
-    from proofs_check.uniform import enclosure
+    from markov_lrsao.exact.rationals import to_float as as_float
+    from proofs_check.automata.quantities import phase3_mean
+    from proofs_check.automata.uniform import enclosure
 
     graph = workspace.plateau
     most = fmpq(workspace.value("Uniform over (H)", "ratio"))

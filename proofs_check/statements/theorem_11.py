@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
-from markov_lrsao.asymptotics import phase2_asymptotics
-from markov_lrsao.landscape import P
-from markov_lrsao.law import UP
-from markov_lrsao.rationals import to_float
-from proofs_check.algebra import compare_sides
-from proofs_check.cases import cases, region_solver
-from proofs_check.counterexample import Counterexample
-from proofs_check.expressions import to_ball, to_sympy
-from proofs_check.lines import RANGE, Derivation, Line
-from proofs_check.quantities import crosscheck, phase2_mean
-from proofs_check.registry import Check, Statement
-from proofs_check.verdict import Evidence, Kind, Verdict
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forms.asymptotics import phase2_asymptotics
+from markov_lrsao.model.landscape import P
+from markov_lrsao.model.law import UP
+from proofs_check.algebra.brackets import compare_sides
+from proofs_check.algebra.lines import RANGE, Derivation, Line
+from proofs_check.automata.quantities import crosscheck, phase2_mean
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.expressions import to_ball, to_sympy
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.logic.cases import cases, region_solver
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS", "upward_shares"]
 
@@ -157,7 +157,7 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
 
 def upward_shares(automaton: object) -> list[fmpq]:
     """Return, per state of the site n-l-1, the share of greedy actions that move up."""
-    from proofs_check.abstraction import Automaton
+    from proofs_check.automata.abstraction import Automaton
 
     assert isinstance(automaton, Automaton)
     result = []

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
-from markov_lrsao.rationals import to_float
-from proofs_check.algebra import compare_sides
-from proofs_check.counterexample import Counterexample
-from proofs_check.expressions import to_ball, to_sympy
-from proofs_check.lines import RANGE, Derivation, Line
-from proofs_check.quantities import phase3_mean, phase3_parts, phase3_rest
-from proofs_check.registry import Check, Statement
+from markov_lrsao.exact.rationals import to_float
+from proofs_check.algebra.brackets import compare_sides
+from proofs_check.algebra.lines import RANGE, Derivation, Line
+from proofs_check.automata.quantities import phase3_mean, phase3_parts, phase3_rest
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.expressions import to_ball, to_sympy
+from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.statements.lemma_15 import runs_away, sandwich, small_ell
-from proofs_check.verdict import Evidence, Kind, Verdict
+from proofs_check.statements.registry import Check, Statement
 
 if TYPE_CHECKING:
-    from proofs_check.workspace import Workspace
+    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 

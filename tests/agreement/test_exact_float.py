@@ -8,9 +8,9 @@ import pytest
 from instances import jump_chain, jump_law, paper_runtime, valid_pairs
 
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
-from markov_lrsao.hitting import hitting_times
-from markov_lrsao.rationals import fraction
-from markov_lrsao.solvers._exact import check_residual
+from markov_lrsao.chains.hitting import hitting_times
+from markov_lrsao.chains.solvers._exact import check_residual
+from markov_lrsao.exact.rationals import fraction
 
 # n = 9, l = 2, the paper's hyper-parameters; found before the code was written, by the joint
 # chain solved in rationals, by the Storm model checker on the same chain, and by simulation.

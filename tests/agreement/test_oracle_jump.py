@@ -1,4 +1,4 @@
-"""The joint chain of Jump against Algorithm 1 on full exact Q-tables (tests/oracles.py).
+"""The joint chain of Jump against Algorithm 1 on full exact Q-tables (tests/support/oracles.py).
 
 All comparisons are of exact probabilities. Where the engine refuses an instance
 (UndecidedComparisonError) nothing is compared; the instances below say which those are, so

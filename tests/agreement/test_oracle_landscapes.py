@@ -17,7 +17,7 @@ from instances import jump_law
 from oracles import Oracle
 from random_oracles import oracles, penalties, rates
 
-import markov_lrsao.regions
+import markov_lrsao.rows.regions
 from markov_lrsao import Landscape, derive_automata, enumerate_joint, runtime
 from markov_lrsao.errors import (
     NotAbsorbingError,
@@ -130,7 +130,7 @@ def test_run_compression_does_not_change_results(
     law = jump_law(n, ell)
     results = set()
     for kept in KEPT:
-        monkeypatch.setattr(markov_lrsao.regions, "_KEPT_AT_ENDS", kept)
+        monkeypatch.setattr(markov_lrsao.rows.regions, "_KEPT_AT_ENDS", kept)
         result = runtime(law.landscape, law.algorithm, method="joint")
         results.add((result.total, result.variance, result.phases))
     assert len(results) == 1
@@ -156,7 +156,7 @@ def test_run_compression_on_random_plateaus(data: st.DataObject) -> None:
     totals = set()
     with pytest.MonkeyPatch.context() as patch:
         for kept in (0, 1, 8):
-            patch.setattr(markov_lrsao.regions, "_KEPT_AT_ENDS", kept)
+            patch.setattr(markov_lrsao.rows.regions, "_KEPT_AT_ENDS", kept)
             try:
                 automata = derive_automata(law)
                 rng = np.random.default_rng(kept)

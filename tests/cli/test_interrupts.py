@@ -86,8 +86,8 @@ def ended(process: subprocess.Popen[str]) -> str:
 
 HARD = """
 import sys
-import proofs_check.registry as registry
-from proofs_check.smt import Prover
+import proofs_check.statements.registry as registry
+from proofs_check.logic.smt import Prover
 
 NAMES = "abcdefg"
 CYCLE = [f"{x}*{x}*{x} + {y}*{y}*{z} - {x}*{z} = {i}" for i, (x, y, z) in enumerate(

@@ -156,7 +156,7 @@ def test_json_of_every_command(
 
 
 def test_infinite_statistics_are_null() -> None:
-    from simulate.comparisons import Comparison
+    from simulate.statistics.comparisons import Comparison
 
     found = Comparison("T", "z", 1.0, math.nan, -math.inf, 0.0).to_dict()
     assert found == {

@@ -11,16 +11,16 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.crossing import decompose
-from markov_lrsao.enclosure import counted_phases
+from markov_lrsao.answers.expected import central_from_factorial, moments_in_floats
+from markov_lrsao.chains.float_moments import float_moments
+from markov_lrsao.chains.hitting import phase_moments
+from markov_lrsao.crossing.decomposition import decompose
+from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
 from markov_lrsao.errors import SolverError
-from markov_lrsao.float_moments import float_moments
-from markov_lrsao.generating import Evaluation, GeneratingFunction
-from markov_lrsao.hitting import phase_moments
-from markov_lrsao.joint import enumerate_joint
-from markov_lrsao.rationals import to_float
-from markov_lrsao.results import Quantity
-from markov_lrsao.runtime import central_from_factorial, moments_in_floats
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.values.enclosure import counted_phases
 
 
 def law_of(n: int, ell: int, **given: str) -> StepLaw:
@@ -125,7 +125,7 @@ def test_joint_floats_are_within_their_bounds(n: int, ell: int) -> None:
 
 def test_a_wrong_solution_shows_in_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spoil what the solver returns: the error bound must grow to cover it."""
-    import markov_lrsao.float_moments as module
+    import markov_lrsao.chains.float_moments as module
 
     chain = enumerate_joint(law_of(9, 2)).chain
     end = chain.positions == 9
@@ -154,7 +154,7 @@ def test_a_wrong_solution_shows_in_its_bound(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_hopeless_solution_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    import markov_lrsao.float_moments as module
+    import markov_lrsao.chains.float_moments as module
 
     chain = enumerate_joint(law_of(9, 2)).chain
     usual = module.backward
@@ -184,7 +184,7 @@ def test_digits_are_those_that_are_known() -> None:
 
 
 def test_an_unknown_sign_is_shown_as_nothing() -> None:
-    from markov_lrsao.balls import Ball
+    from markov_lrsao.exact.balls import Ball
 
     found = Quantity.of(Ball(-3.0, 5.0))
     assert (found.value, found.decimal) == (0.0, "0")

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tiers import campaign
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.automata import derive_automata
-from markov_lrsao.crossing import decompose
+from markov_lrsao.crossing.decomposition import decompose
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
-from markov_lrsao.joint import enumerate_joint
-from markov_lrsao.landscape import JUMP
-from markov_lrsao.rationals import fraction, harmonic_difference
+from markov_lrsao.exact.rationals import fraction, harmonic_difference
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.model.landscape import JUMP
+from markov_lrsao.rows.automata import derive_automata
 
 
 def paper(n: int) -> Algorithm:
@@ -115,7 +115,7 @@ def test_higher_moments_agree_with_the_joint_chain() -> None:
 
 def test_variance_becomes_a_marked_float_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = runtime(Landscape.jump(60, 4), paper(60), method="crossing")
-    monkeypatch.setattr(sys.modules["markov_lrsao.runtime"], "EXACT_VARIANCE_LIMIT", 50)
+    monkeypatch.setattr(sys.modules["markov_lrsao.answers.expected"], "EXACT_VARIANCE_LIMIT", 50)
     result = runtime(Landscape.jump(60, 4), paper(60), method="crossing")
     assert result.exact
     assert result.total.value == exact.total.value
@@ -158,11 +158,11 @@ def test_a_row_with_three_regions() -> None:
 
 
 def test_auto_falls_back_to_the_joint_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    from markov_lrsao import blocks
+    from markov_lrsao.crossing import blocks
 
     landscape, algorithm = Landscape.jump(13, 2), paper(13)
     expected = runtime(landscape, algorithm, method="joint").total.value
-    monkeypatch.setattr(sys.modules["markov_lrsao.runtime"], "_MOST_JOINT_ROWS", 1)
+    monkeypatch.setattr(sys.modules["markov_lrsao.answers.expected"], "_MOST_JOINT_ROWS", 1)
     assert runtime(landscape, algorithm).method == "crossing"
     monkeypatch.setattr(blocks, "_LARGEST_BLOCK", 10)
     with pytest.raises(CrossingError, match="use --method joint"):

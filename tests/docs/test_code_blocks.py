@@ -195,7 +195,7 @@ def test_what_readme_says_about_make_run(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_plan_in_the_documents_can_be_read(tmp_path: Path) -> None:
-    from simulate.plan import Plan
+    from simulate.sweeps.plan import Plan
 
     found = [b for path in DOCUMENTS for b in blocks(path) if b.language == "toml"]
     assert found

@@ -10,7 +10,8 @@ import pytest
 from flint import fmpq
 from peer_chains import jump, jump_law, reflected_walk
 
-from markov_lrsao.custom import (
+from markov_lrsao.chains.hitting import hitting_times
+from markov_lrsao.chains.sources import (
     FLOAT_ROW_TOLERANCE,
     birth_death_chain,
     chain_from_matrix,
@@ -25,7 +26,6 @@ from markov_lrsao.exchange._drn_fast import read_fast
 from markov_lrsao.exchange._reading import RowReader, Source, parse_integer, parse_number, show
 from markov_lrsao.exchange.drn import format_drn, read_slow
 from markov_lrsao.exchange.models import model_chain, step_rewards
-from markov_lrsao.hitting import hitting_times
 
 SOURCE = Source("x", b"")
 

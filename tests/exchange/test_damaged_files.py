@@ -21,7 +21,7 @@ def run(first: int, count: int, record: Callable[[str, object], None]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        cwd=SCRIPT.parent.parent,
+        cwd=SCRIPT.parents[2],
     )
     assert done.stderr == ""
     result = json.loads(done.stdout)
@@ -51,8 +51,8 @@ def test_all_damaged_files(record_property: Callable[[str, object], None]) -> No
 @pytest.mark.parametrize("format", sorted(damaged_files.VIEWS))
 def test_the_readers_of_the_campaign_see_what_is_wrong(format: str, tmp_path: Path) -> None:
     """Undamaged files are confirmed; an answer to another question is not."""
+    from markov_lrsao.chains.reaching import reach
     from markov_lrsao.exchange import read_chain
-    from markov_lrsao.reachability import reach
 
     texts = damaged_files.FILES[format]
     for name, text in texts.items():

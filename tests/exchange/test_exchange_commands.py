@@ -9,8 +9,8 @@ import pytest
 from flint import fmpq
 from peer_chains import reflected_walk
 
+from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.cli import main
-from markov_lrsao.custom import chain_from_rows
 from markov_lrsao.exchange import write_chain
 
 TRUTH = "51740216905/1185192162"

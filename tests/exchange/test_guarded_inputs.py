@@ -19,8 +19,8 @@ from markov_lrsao.errors import FileFormatError, LrsaoError, ParameterError
 from markov_lrsao.exchange import read_chain, write_chain
 from markov_lrsao.inputs import load_json, parse_size, read_input, read_text
 from markov_lrsao.texts import listing, printable
-from proofs_check.counterexample import Counterexample
-from simulate.plan import Plan
+from proofs_check.claims.counterexample import Counterexample
+from simulate.sweeps.plan import Plan
 
 READERS = {
     "drn": (read_chain, "x.drn"),

@@ -14,11 +14,11 @@ import pytest
 from flint import fmpq
 from peer_chains import reflected_walk, storm
 
+from markov_lrsao.chains.reaching import reach
+from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.cli import main
-from markov_lrsao.custom import chain_from_rows
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.exchange import read_chain, write_chain
-from markov_lrsao.reachability import reach
 
 TRA = "4 6\n0 1 0.5\n0 2 0.5\n1 0 0.25\n1 3 0.75\n2 2 1\n3 3 1\n"
 LAB = '0="init" 1="deadlock" 2="goal"\n0: 0\n3: 2\n'

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from peer_chains import chains, jump, reflected_walk, same
 
 from markov_lrsao import MarkovChain
-from markov_lrsao.custom import chain_from_rows
+from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exchange import FORMATS, read_chain, write_chain
 from markov_lrsao.exchange.models import step_rewards

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from peer_chains import chains, jump, jump_law, reflected_walk, storm, storm_number, storm_values
 
 from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, StepLaw
+from markov_lrsao.chains.reaching import reach
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.exchange import read_chain, write_chain
 from markov_lrsao.exchange.drn import write_drn
 from markov_lrsao.exchange.models import model_chain, step_rewards
 from markov_lrsao.exchange.prism_language import format_prism_language, write_prism_language
-from markov_lrsao.rationals import to_float
-from markov_lrsao.reachability import reach
 
 TIME, CHANCE = 'T=? [F "{}"]', 'P=? [F "{}"]'
 

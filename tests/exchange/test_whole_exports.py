@@ -11,8 +11,8 @@ from flint import fmpq
 from peer_chains import reflected_walk
 
 from markov_lrsao import MarkovChain
+from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.cli import main
-from markov_lrsao.custom import chain_from_rows
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exchange import FORMATS, read_chain, write_chain
 from markov_lrsao.exchange._writing import whole_files

@@ -16,15 +16,15 @@ from flint import fmpq
 from scipy.stats import binom
 
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
-from markov_lrsao.curves import ell_of
-from markov_lrsao.distribution import distribution
+from markov_lrsao.answers.curves import ell_of
+from markov_lrsao.answers.distribution import distribution
+from markov_lrsao.exact.rationals import harmonic_difference, rational, to_float
 from markov_lrsao.figures import FIGURES, FigureData, Series, Settings
 from markov_lrsao.figures.base import Axis
 from markov_lrsao.figures.canvas import draw, pictures
 from markov_lrsao.progress import no_progress
-from markov_lrsao.rationals import harmonic_difference, rational, to_float
-from simulate.runner import simulate
-from simulate.statistics import expected_running_time
+from simulate.runs.runner import simulate
+from simulate.statistics.estimates import expected_running_time
 
 pytestmark = pytest.mark.slow  # a minute and more together
 

@@ -163,12 +163,12 @@ def test_no_silent_handlers_and_no_star_imports(path: Path) -> None:
 def test_only_rationals_converts_exact_numbers() -> None:
     """`fractions.Fraction` is imported by rationals.py alone inside the engine."""
     users = {name(p) for p in SOURCES["markov_lrsao"] if "fractions" in imported(p)}
-    assert users <= {"markov_lrsao/rationals.py"}
+    assert users <= {"markov_lrsao/exact/rationals.py"}
 
 
 def test_statements_of_the_paper_have_code() -> None:
     """In a fresh process: what is covered must not depend on what was imported before."""
-    code = "from markov_lrsao.traceability import statements; print(*statements(), sep='\\n')"
+    code = "from markov_lrsao.model.statements import statements; print(*statements(), sep='\\n')"
     covered = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
     ).stdout.splitlines()
@@ -185,7 +185,7 @@ def test_statements_of_the_paper_have_code() -> None:
 
 
 def test_no_module_with_statements_is_forgotten() -> None:
-    from markov_lrsao.traceability import _MODULES
+    from markov_lrsao.model.statements import _MODULES
 
     users = {p.stem for p in SOURCES["markov_lrsao"] if "\n@implements(" in p.read_text("utf-8")}
     assert users == set(_MODULES)
@@ -195,7 +195,7 @@ def test_the_names_of_the_package_are_what_they_are_at_home() -> None:
     """Also `runtime`, whose module has the same name and may be imported first."""
     code = (
         "import importlib, sys\n"
-        "import markov_lrsao.curves, markov_lrsao as package\n"
+        "import markov_lrsao.answers.curves, markov_lrsao as package\n"
         "for name in package.__all__:\n"
         "    home = importlib.import_module(f'markov_lrsao.{package._HOMES[name]}')\n"
         "    assert getattr(package, name) is getattr(home, name), name\n"

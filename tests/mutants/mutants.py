@@ -357,7 +357,7 @@ def _limit() -> None:
 
 
 def _is_kernel(file: str) -> bool:
-    return file.startswith("simulate/_") or "kernels" in file
+    return "/kernels/" in file
 
 
 def run(name: str, jobs: int, only: list[str], survivors: bool) -> list[str]:

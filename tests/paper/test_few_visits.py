@@ -42,7 +42,7 @@ def test_after_entering_the_right_plateau_the_slope_is_not_climbed_again() -> No
     # Lemma 12: in phase 3 the walk cannot fall from n-l-1 to n-l-2.
     joint = jump_chain(9, 2, merge=False)
     chain = joint.chain
-    from markov_lrsao.structure import reachable_from
+    from markov_lrsao.exact.graphs import reachable_from
 
     seen = reachable_from(chain.indptr, chain.indices, np.flatnonzero(chain.positions == 7))
     assert chain.positions[seen].min() == 6

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
-from markov_lrsao.curves import ell_of
+from markov_lrsao.answers.curves import ell_of
 from markov_lrsao.figures import FIGURES
 from markov_lrsao.report import Content
 from markov_lrsao.report.values import deviation_text

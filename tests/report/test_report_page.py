@@ -18,7 +18,7 @@ from markov_lrsao.report.markup import anchor, embed_json, table, typeset
 from markov_lrsao.report.page import _fill, template
 from markov_lrsao.report.statements_section import counterexample_html
 from markov_lrsao.report.verdicts import counterexample_file
-from proofs_check.registry import all_statements
+from proofs_check.statements.registry import all_statements
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
@@ -170,7 +170,7 @@ def test_words_about_statements_are_about_statements() -> None:
 
 
 def test_findings_carry_the_engines_numbers(content: Content, page_text: str) -> None:
-    from markov_lrsao.asymptotics import phase2_asymptotics
+    from markov_lrsao.forms.asymptotics import phase2_asymptotics
 
     found = content.numbers["constants"]["phase2"]
     exact = phase2_asymptotics()

@@ -1,0 +1,329 @@
+r"""The law of the runtime: P(T <= t), P(T = t), quantiles and P(T = infinity), with error bounds.
+
+Small chains go through powers of the transition matrix (`markov_lrsao.answers.powers`), any n
+through inversion of the generating function (`markov_lrsao.answers.inversion`). Every P(T <= t) is
+within `error` of the truth, and nothing is claimed that this does not support: a quantile is a
+range of integers, single where the bound separates it from its neighbours, without an upper end
+where the bound exceeds 1 - q.
+
+Where not all comparisons are decided, one way of resolving them is evaluated, and the
+probability of ever meeting an open one is added to the error; E[T] is then an enclosure. Where
+runs can get stuck, P(T <= t) tends to 1 - P(T = infinity), and quantiles beyond that are
+infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isinf, sqrt
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.answers.expected import check_hypothesis, check_size
+from markov_lrsao.errors import (
+    CrossingError,
+    NotAbsorbingError,
+    ParameterError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
+from markov_lrsao.exact.quantity import Quantity, square_root
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.progress import Progress, no_progress
+
+__all__ = ["Distribution", "Inversion", "Powers", "Quantile", "distribution"]
+
+FloatArray = npt.NDArray[np.float64]
+_MOST_POWERS_ROWS, _MOST_POWERS_N = 9, 40
+_NARROW = 1e-6
+"""An error with which no other way is tried."""
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The smallest t with P(T <= t) >= level, as far as the error bound tells.
+
+    Attributes
+    ----------
+    value : the best guess; infinity where the level is never reached
+    low, high : ends that are certain; high is infinite where no finite one is known
+    """
+
+    level: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether the error bound leaves no other value."""
+        return self.low == self.high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form; an infinite quantile has no value, an unknown end is null."""
+        number = {
+            name: None if isinf(x) else int(x)
+            for name, x in (("value", self.value), ("lower", self.low), ("upper", self.high))
+        }
+        return {"level": self.level, **number, "certain": self.certain, "infinite": isinf(self.low)}
+
+    def __str__(self) -> str:
+        """Return a number, a range, an open range or "infinite"."""
+        if isinf(self.low):
+            return "infinite"
+        if self.certain:
+            return f"{int(self.low):,}"
+        return (
+            f"{int(self.low):,} or more"
+            if isinf(self.high)
+            else (f"{int(self.low):,} to {int(self.high):,}")
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Distribution:
+    """The law of a runtime.
+
+    Attributes
+    ----------
+    expectation, variance : of the runtime: a float with its error, an enclosure, or infinite
+    finite_mean : E[T | T < infinity], of the way of resolving that was evaluated
+    never : P(T = infinity), exact or enclosed
+    error : every P(T <= t) is within this of the truth
+    horizon : finite times beyond it have a probability below `error`
+    method : "powers" or "inversion"
+    """
+
+    expectation: Quantity
+    variance: Quantity
+    finite_mean: float
+    never: Quantity
+    error: float
+    horizon: int
+    method: str = "none"
+
+    @property
+    def mean(self) -> float:
+        """E[T], or the middle of its enclosure."""
+        return float(self.expectation)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of T, or about that where it is enclosed."""
+        return float(self.standard_deviation)
+
+    @property
+    def standard_deviation(self) -> Quantity:
+        """The standard deviation of T, as far as it is known."""
+        value, error = self.variance.value, self.variance.error
+        if not isinstance(value, float) or isinf(value):
+            return square_root(self.variance)
+        root = sqrt(value)
+        # |sqrt(a) - sqrt(b)| <= |a - b| / sqrt(a), and <= sqrt(|a - b|)
+        return Quantity(
+            root, error=None if error is None else (error / root if root > 0 else sqrt(error))
+        )
+
+    @property
+    def reached(self) -> tuple[fmpq, fmpq]:
+        """Bounds of P(T < infinity)."""
+        if self.never.lower is not None and self.never.upper is not None:
+            return 1 - self.never.upper, 1 - self.never.lower
+        assert isinstance(self.never.value, fmpq)
+        return 1 - self.never.value, 1 - self.never.value
+
+    def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
+        """Return P(T <= t)."""
+        raise NotImplementedError
+
+    def _times(self, t: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return times as an array, those beyond the horizon as the first beyond it."""
+        least, most = -1, self.horizon + 1
+        if isinstance(t, int):
+            return np.asarray(min(max(t, least), most), dtype=np.int64)
+        return np.clip(np.asarray(t, dtype=np.int64), least, most)
+
+    def bounds(self, t: int) -> tuple[float, float]:
+        """Return what P(T <= t) is certain to lie between."""
+        found = float(self.cdf(t))
+        most = np.nextafter(to_float(self.reached[1]), 2.0)
+        return max(found - self.error, 0.0), min(found + self.error, float(most), 1.0)
+
+    def pmf(self, t: int | npt.NDArray[np.int64]) -> Any:
+        """Return P(T = t)."""
+        times = self._times(t)
+        values = np.maximum(np.asarray(self.cdf(times)) - np.asarray(self.cdf(times - 1)), 0.0)
+        return float(values) if np.ndim(t) == 0 else values
+
+    def quantile(self, q: float) -> int:
+        """Return the smallest t with P(T <= t) >= q, the best guess where it is not certain.
+
+        Raises
+        ------
+        ParameterError
+            q is not in (0, 1), or is not reached: the quantile is infinite.
+        """
+        found = self.quantile_range(q).value
+        if isinf(found):
+            raise ParameterError(
+                f"quantile = {q} is infinite: a run ends with probability "
+                f"{to_float(self.reached[1]):.6g} at most"
+            )
+        return int(found)
+
+    def quantile_range(self, q: float) -> Quantile:
+        """Return the quantile with the ends that the error bound supports.
+
+        Raises
+        ------
+        ParameterError
+            q is not in (0, 1).
+        """
+        if not 0 < q < 1:
+            raise ParameterError(f"quantile = {q} is out of range: 0 < q < 1 is needed")
+        if fmpq(*q.as_integer_ratio()) > self.reached[1]:
+            return Quantile(q, inf, inf, inf)
+        low = self._first(lambda t: self.bounds(t)[1] >= q)
+        value = self._first(lambda t: float(self.cdf(t)) >= q)
+        high = self._first(lambda t: self.bounds(t)[0] >= q)
+        return Quantile(q, min(max(low, value), high), min(low, self.horizon + 1), high)
+
+    def _first(self, holds: Any) -> float:
+        """Return a t at which a condition holds, and at t - 1 it does not; or infinity."""
+        low, high = -1, self.horizon
+        if not holds(high):
+            return inf
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if holds(middle) else (middle, high)
+        return high
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Powers(Distribution):
+    """From powers of the transition matrix: the probabilities themselves are stored."""
+
+    probabilities: FloatArray
+    method: str = "powers"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_cumulative", np.cumsum(self.probabilities))
+
+    def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
+        """Return P(T <= t)."""
+        cumulative: FloatArray = self._cumulative  # type: ignore[attr-defined]
+        times = self._times(t)
+        values = np.where(times < 0, 0.0, cumulative[np.clip(times, 0, len(cumulative) - 1)])
+        return float(values) if np.ndim(t) == 0 else values
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inversion(Distribution):
+    """From values of the generating function on part of the unit circle.
+
+    Attributes
+    ----------
+    points : N
+    values : G(z_j) for j = 0, 1, .. up to the truncation
+    """
+
+    points: int
+    values: npt.NDArray[np.complex128]
+    method: str = "inversion"
+
+    def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
+        """Return P(T <= t), clipped to [0, P(T < infinity)]."""
+        times = np.atleast_1d(self._times(t))
+        most = self.values[0].real
+        j = np.arange(1, len(self.values))
+        theta = 2 * np.pi * j / self.points
+        weight = np.where(2 * j == self.points, 1.0, 2.0)
+        # sum over 0..t of exp(-i theta s) = (1 - exp(-i theta (t+1))) / (1 - exp(-i theta))
+        scaled = weight * self.values[1:] / (1 - np.exp(-1j * theta))
+        result = np.empty(len(times))
+        for index, time in enumerate(times.tolist()):
+            turned = 1 - np.exp(-2j * np.pi * ((j * (time + 1)) % self.points) / self.points)
+            total = (time + 1) * most + float(np.sum((scaled * turned).real))
+            result[index] = min(max(total / self.points, 0.0), most) if time >= 0 else 0.0
+            if time >= self.points:
+                result[index] = most
+        return float(result[0]) if np.ndim(t) == 0 else result
+
+
+def distribution(
+    landscape: Landscape,
+    algorithm: Algorithm,
+    *,
+    phase: int | None = None,
+    method: Literal["auto", "powers", "inversion"] = "auto",
+    outside_h: bool = False,
+    progress: Progress = no_progress,
+) -> Distribution:
+    """Return the law of T, or of the time of one phase (counted from 1).
+
+    A phase that is never completed takes infinite time.
+
+    Parameters
+    ----------
+    method : "powers" of the joint chain (small n), "inversion" of the generating function
+        (any n), or "auto"
+
+    Raises
+    ------
+    ParameterError, CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    from markov_lrsao.answers.inversion import invert
+    from markov_lrsao.answers.powers import powers_of_patterns, powers_of_values
+
+    check_size(landscape)
+    check_hypothesis(landscape, algorithm, outside_h=outside_h)
+    count = len(landscape.milestones)
+    if phase is not None and not 1 <= phase <= count:
+        raise ParameterError(f"phase = {phase} is out of range: choose 1..{count}")
+    law = StepLaw.of(landscape, algorithm)
+    rows = int(law.row[: law.optimum].max()) + 1
+    small = rows <= _MOST_POWERS_ROWS and law.n <= _MOST_POWERS_N
+    ways: list[Callable[[StepLaw, int | None, Progress], Distribution]]
+    if method == "inversion":
+        ways = [invert]
+    elif method == "powers":
+        ways = [powers_of_patterns, powers_of_values]
+    else:
+        ways = (
+            [powers_of_patterns, invert, powers_of_values]
+            if small
+            else [invert, powers_of_patterns]
+        )
+    best: Distribution | None = None
+    reasons = []
+    for way in ways:
+        try:
+            found = way(law, phase, progress)
+        except (
+            CrossingError,
+            NotAbsorbingError,
+            UndecidedComparisonError,
+            StateSpaceTooLargeError,
+        ) as error:
+            if error.advised:  # no way can begin
+                raise
+            reasons.append(error)
+            continue
+        best = found if best is None or found.error < best.error else best
+        if best.error <= _NARROW or best.never.exact or not small:
+            return best  # else runs were given up that a chain with values follows
+    if best is not None:
+        return best
+    if len(reasons) == 1:
+        raise reasons[0]
+    raise UndecidedComparisonError(
+        f"the distribution is not found within the limits: {reasons[0]}; estimate it with "
+        f"`markov-lrsao simulate`"
+    )

@@ -1,0 +1,329 @@
+r"""The law of the runtime at any n, by inverting its generating function.
+
+G(z) = E[z^T; T < infinity] is evaluated on N points of the unit circle, z_j = exp(i theta_j),
+theta_j = 2 pi j / N. Then
+
+    sum over k of P(T = t + kN) = 1/N sum_j G(z_j) exp(-i theta_j t),      0 <= t < N,
+
+exactly, and summing the right-hand side over 0..t gives P(T <= t) for any t without ever
+forming an array of length N. Three errors remain:
+
+- *aliasing*: at most P(N <= T < infinity) <= E[(T choose k)] / (N choose k) for every k, which
+  is made small by the choice of N (k up to 30 moments are computed for it);
+- *truncation*: only the points with theta <= theta_c are used. Beyond it |G| is bounded by a
+  majorant B: the same system solved with every factor 1/(1 - P_ii z) replaced by its modulus
+  and all other weights by their absolute values. Each modulus decreases on [0, pi], hence so
+  does B, and one evaluation at theta_c bounds all that is left out;
+- *rounding*: at most m u sum_j B_j |weight_j|, u = 2^-53, with m the number of roundings on
+  the longest path through the computation (a hundred per position); plus the effect of the
+  points themselves and of the weights z P_ij being rounded. A relative change of a weight
+  by e changes G by at most e times the expected number of steps that use it, so c roundings
+  per weight change it by at most c u E[steps] sum_j |weight_j|; elimination within a component
+  of m states counts as 2m of them. The weights are |weight_j| <= 1/j. These numbers of
+  roundings are counted generously, not certified operation by operation; tests evaluate the
+  same points in ball arithmetic and find errors some thousand times below this bound.
+
+Where not all comparisons are decided, or runs fall below the rows that are followed, one way
+of resolving them is evaluated, and the probability of ever meeting one is added to the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.answers.distribution import Inversion
+from markov_lrsao.crossing.blocks import Exit
+from markov_lrsao.crossing.decomposition import Decomposition
+from markov_lrsao.crossing.generating import EdgeWeights, Evaluation, GeneratingFunction
+from markov_lrsao.errors import (
+    CrossingError,
+    NotAbsorbingError,
+    SolverError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
+from markov_lrsao.exact.balls import Positive, checked
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.series import Element, scale, solve
+from markov_lrsao.model.law import UP, StepLaw
+from markov_lrsao.progress import Progress
+from markov_lrsao.values.enclosure import decomposition_of, enclose_moments
+from markov_lrsao.values.refinement import Refined
+from markov_lrsao.values.tails import LEVELS, refined_decomposition
+
+__all__ = ["Problem", "invert"]
+
+FloatArray = npt.NDArray[np.float64]
+_ALIASING = 1e-13
+_TRUNCATION = 1e-18
+_TAIL_MOMENTS = 30
+_CHUNK = 2_000_000  # sites times points per evaluation: 32 MB an array
+_MOST_WORK = 4_000_000_000  # sites times points in all: some ten minutes
+_UNIT = 2.0**-53
+_WEIGHT_ROUNDINGS = 8
+_LARGEST_TAIL = 30_000
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Which law is wanted, of which decomposition.
+
+    Attributes
+    ----------
+    decomposition : without open comparisons
+    phase : counted from 1; None for T
+    lossy : whether runs can get stuck
+    """
+
+    decomposition: Decomposition
+    phase: int | None
+    lossy: bool
+
+    @classmethod
+    def of(cls, decomposition: Decomposition, phase: int | None) -> Problem:
+        """Find out whether runs can get stuck before the end.
+
+        Raises
+        ------
+        CrossingError
+            They can after the phase has ended and before the cut: crossing counts need
+            to follow them beyond the phase.
+        """
+        problem = cls(decomposition, phase, False)
+        try:
+            problem.evaluate(Evaluation(exact=False, order=0))
+        except NotAbsorbingError:
+            if phase is not None and phase <= decomposition.phase:
+                raise CrossingError(
+                    f"runs can get stuck after phase {phase} and before position "
+                    f"{decomposition.cut}; crossing counts cannot tell the two apart"
+                ) from None
+            problem = cls(decomposition, phase, True)
+        return problem
+
+    @property
+    def phases(self) -> list[bool]:
+        """Which phases count."""
+        count = len(self.decomposition.law.landscape.milestones)
+        return [self.phase is None or k + 1 == self.phase for k in range(count)]
+
+    def evaluate(self, evaluation: Evaluation, phases: Sequence[bool] | None = None) -> Element:
+        """Return E[z^T; T < infinity]."""
+        function = GeneratingFunction(
+            self.decomposition, replace(evaluation, lossy=self.lossy), self.phase
+        )
+        return function(self.phases if phases is None else phases)
+
+    @cached_property
+    def reached(self) -> fmpq:
+        """P(T < infinity), exactly."""
+        return (
+            fmpq(1) if not self.lossy else fmpq(self.evaluate(Evaluation(exact=True, order=0))[0])
+        )
+
+    @cached_property
+    def moments(self) -> list[Quantity]:
+        """Mean and variance given T < infinity, in floats with bounds."""
+        with checked():
+            found = self.evaluate(Evaluation(exact=False, central=True, order=2))
+        return [Quantity.of(x) for x in found[1:]]
+
+    @cached_property
+    def steps(self) -> float:
+        """The expected number of steps of all phases, of runs that end."""
+        with checked():
+            every = [True] * len(self.phases)
+            return float(self.evaluate(Evaluation(exact=False, central=True, order=1), every)[1])
+
+
+def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion:
+    """Return the law of T or of one phase.
+
+    Raises
+    ------
+    CrossingError, NotAbsorbingError, UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    try:
+        found = decomposition_of(law, progress)
+    except (CrossingError, NotAbsorbingError, UndecidedComparisonError) as reason:
+        try:  # and give up runs that fall below the rows after the cut
+            found = refined_decomposition(law, LEVELS[0], largest=_LARGEST_TAIL, lose=True)
+        except (CrossingError, NotAbsorbingError, UndecidedComparisonError):
+            raise reason from None
+    if found.choices is None:
+        problem = Problem.of(found, phase)
+        never = 1 - problem.reached
+        known = [Quantity(inf)] * 2 if never > 0 else problem.moments
+        return _inversion(problem, known, Quantity(never), 0.0, progress)
+    block = found.choices
+    problem = Problem.of(replace(found, tail=block.block(), choices=None), phase)
+    if phase is not None and all(block.states[i].phase >= phase for i in found.tail_start.values()):
+        # The phase ends at the cut, before anything is open.
+        return _inversion(problem, problem.moments, Quantity(fmpq(0)), 0.0, progress)
+    met = _given_up(found, block, problem.lossy)
+    moments = None if problem.lossy else _enclosed(found, phase)
+    if moments is not None:
+        return _inversion(problem, moments, Quantity(fmpq(0)), met, progress)
+    bound, never = fmpq(*met.as_integer_ratio()), 1 - problem.reached
+    low, high = max(never - bound, fmpq(0)), min(never + bound, fmpq(1))
+    unknown = Quantity(inf) if low > 0 else Quantity(None, fmpq(0))
+    return _inversion(problem, [unknown] * 2, Quantity.enclosed(low, high), met, progress)
+
+
+def _enclosed(found: Decomposition, phase: int | None) -> list[Quantity] | None:
+    """Enclose mean and variance where comparisons are open; None where that is not possible."""
+    block = found.choices
+    assert block is not None
+    if any(
+        isinstance(t, Exit) and t.direction != UP
+        for options in block.options
+        for edges in options
+        for t, _ in edges
+    ):
+        return None  # runs are given up
+    try:
+        return enclose_moments(found, 2).values[0 if phase is None else phase]
+    except NotAbsorbingError:
+        return None  # some way of resolving gets stuck
+
+
+def _given_up(found: Decomposition, block: Refined, lossy: bool) -> float:
+    """Return a bound of the probability of meeting an open comparison or being given up."""
+    evaluation = Evaluation(exact=False, central=True, order=0, lossy=True)
+    weigh = EdgeWeights(evaluation, found.law.n, block.denominator)
+    rows: dict[int, dict[int, Element]] = {}
+    outputs: dict[int, dict[bool, Element]] = {}
+    unknown = set(block.undecided)
+    for i, (state, options) in enumerate(zip(block.states, block.options, strict=True)):
+        rows[i], outputs[i] = {}, {}
+        if i in unknown:
+            outputs[i][True] = evaluation.one
+            continue
+        for target, weight in options[0]:
+            element = weigh(state.position, weight, False)
+            if isinstance(target, Exit):
+                outputs[i][target.direction != UP] = element
+            else:
+                rows[i][target] = element
+    with checked():
+        met = solve(rows, outputs, block.block().order, length=1, at_one=True, lossy=True)
+        nothing = scale(evaluation.one, 0)
+        ends = {key: met[i].get(True, nothing) for key, i in found.tail_start.items()}
+        function = GeneratingFunction(found, replace(evaluation, lossy=lossy))
+        bound: Positive = function.combine([False] * len(found.law.landscape.milestones), ends)[0]
+        return min(float(bound.value) * (1 + bound.relative) * (1 + 4 * _UNIT), 1.0)
+
+
+def _inversion(
+    problem: Problem,
+    moments: Sequence[Quantity],
+    never: Quantity,
+    undecided: float,
+    progress: Progress,
+) -> Inversion:
+    mean = float(problem.moments[0])
+    points, aliasing = _points(problem, mean)
+    cut, truncation = _truncation(problem, points)
+    decomposition = problem.decomposition
+    sites = max(1, sum(s.high - s.low + 1 for s in decomposition.sites))
+    if cut * sites > _MOST_WORK:
+        raise StateSpaceTooLargeError(
+            f"the distribution needs {cut:,} points at {sites:,} sites, more than "
+            f"{_MOST_WORK:,} evaluations; simulate instead, or choose a larger ell"
+        )
+    values = np.empty(cut + 1, dtype=np.complex128)
+    chunk = max(1, _CHUNK // sites)
+    with progress("inverting the generating function", total=cut + 1) as bar:
+        for begin in range(0, cut + 1, chunk):
+            j = np.arange(begin, min(begin + chunk, cut + 1))
+            nodes = np.exp(2j * np.pi * j / points)
+            values[j] = problem.evaluate(Evaluation(exact=False, nodes=nodes))[0]
+            bar.advance(len(j))
+    rounding = _rounding(problem, points, cut)
+    return Inversion(
+        expectation=moments[0],
+        variance=moments[1],
+        finite_mean=mean,
+        never=never,
+        error=float(aliasing + truncation + rounding + undecided),
+        horizon=points - 1,
+        points=points,
+        values=values,
+    )
+
+
+def _rounding(problem: Problem, points: int, cut: int) -> float:
+    """Bound the effect of rounding on every P(T <= t)."""
+    d = problem.decomposition
+    paths = 100 * d.law.n * _weighted_majorant(problem, points, cut)
+    blocks = [b for b in (d.bottom, d.top_region, d.tail) if b is not None]
+    largest = max(len(members) for block in blocks for members in block.order)
+    weights = (_WEIGHT_ROUNDINGS + 2 * largest) * problem.steps * (2 + np.log(cut + 1))
+    return float(_UNIT * (paths + weights))
+
+
+def _points(problem: Problem, mean: float) -> tuple[int, float]:
+    """Choose N so that P(N <= T < infinity) is small, by Markov's inequality on (T choose k)."""
+    unit = max(mean, 1.0)
+    scaled = problem.evaluate(Evaluation(exact=False, order=_TAIL_MOMENTS, unit=unit))
+    points = 64
+    while points < 2**60:
+        bound = _tail_bound(scaled, unit, points)
+        if bound < _ALIASING:
+            return points, bound
+        points = points * 5 // 4
+    raise SolverError("no bound on the tail of the runtime was found; please report this instance")
+
+
+def _tail_bound(scaled: Sequence[Any], unit: float, points: int) -> float:
+    """Bound P(points <= T < infinity), given E[(T choose k)] / unit^k for k = 0, 1, .."""
+    bound, log_choose = 1.0, 0.0  # log of (N choose k) / unit^k
+    for k in range(1, min(len(scaled) - 1, points) + 1):
+        log_choose += np.log((points - k + 1) / (k * unit))
+        if scaled[k] <= 0.0:
+            return 0.0  # T < k <= N
+        bound = min(bound, float(np.exp(np.log(scaled[k]) - log_choose)))
+    return bound
+
+
+def _majorant(problem: Problem, theta: FloatArray) -> FloatArray:
+    """Return B(theta), a decreasing bound of |G(exp(i theta))|."""
+    found = problem.evaluate(Evaluation(exact=False, nodes=np.exp(1j * theta), majorant=True))
+    return np.asarray(found[0], dtype=np.float64)
+
+
+def _truncation(problem: Problem, points: int) -> tuple[int, float]:
+    """Return the last j that is used, and the bound of what all others contribute."""
+    half = points // 2
+    low, high = 0, half  # B at high is small enough, or high is the last point
+    while high - low > max(1, low // 50):
+        middle = (low + high) // 2
+        theta = np.array([2 * np.pi * middle / points])
+        if float(_majorant(problem, theta)[0]) <= _TRUNCATION:
+            high = middle
+        else:
+            low = middle
+    if high == half:
+        return half, 0.0
+    theta_c = 2 * np.pi * high / points
+    # At most N points, each of weight at most 2 / (N * 2 sin(theta/2)) <= pi / (N theta_c).
+    return high, _TRUNCATION * np.pi / theta_c
+
+
+def _weighted_majorant(problem: Problem, points: int, cut: int) -> float:
+    """Bound sum_j B_j |weight_j| by intervals on which B is at most its value at the left end."""
+    edges = np.unique(np.round(np.geomspace(1, cut + 1, 60)).astype(np.int64))
+    majorant = _majorant(problem, 2 * np.pi * edges / points)
+    total = 1.0
+    for left, right, bound in zip(edges[:-1], edges[1:], majorant, strict=False):
+        # |weight_j| <= 2/N * 2 / (2 sin(theta_j/2)) <= 1/j * 1 for theta <= pi
+        total += float(bound) * float(np.log(right / left) + 1 / left)
+    return total

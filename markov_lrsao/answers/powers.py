@@ -1,0 +1,204 @@
+r"""The law of a hitting time from powers of the transition matrix.
+
+The distribution after t steps is the start vector times P^t. All numbers are non-negative, so
+each step adds a few units in the last place to the error, and what has not been absorbed when
+the iteration stops is known. States from which the target cannot be reached are found on the
+graph beforehand; what enters them is set aside, and its total, P(T = infinity), is solved
+exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.answers.distribution import Powers
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.hitting import expected_at_hitting, phase_moments
+from markov_lrsao.errors import StateSpaceTooLargeError, UndecidedComparisonError
+from markov_lrsao.exact.graphs import reachable_from, reversed_graph
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.values.choices import probability_of_choice
+from markov_lrsao.values.fallback import chains_with_values, solve_values
+from markov_lrsao.values.traps import fate
+from markov_lrsao.values.whole_run import chain_with_values
+
+__all__ = ["HittingLaw", "hitting_law", "powers_of_patterns", "powers_of_values"]
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+_UNIT = 2.0**-53
+_TAIL = 1e-15
+_MOST_WORK = 40_000_000_000
+"""Transitions times steps: a minute or two."""
+_NARROW = fmpq(1, 10_000)
+_MOST_VALUED_STATES = 250_000
+
+
+@dataclass(frozen=True, eq=False)
+class HittingLaw:
+    """The law of the time from hitting one set to hitting another.
+
+    Attributes
+    ----------
+    probabilities : of T = 0, 1, ..
+    error : every sum of the first of them is within this of P(T <= t)
+    never : P(T = infinity), exactly
+    """
+
+    probabilities: FloatArray
+    error: float
+    never: fmpq
+
+
+def hitting_law(
+    chain: MarkovChain,
+    begin: BoolArray | None,
+    end: BoolArray,
+    *,
+    progress: Progress = no_progress,
+) -> HittingLaw:
+    """Return the law of the time from first hitting `begin` (default: the start) to `end`.
+
+    Runs that never reach `begin` or `end` have T = infinity; `end` is part of `begin`.
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+        The tail is so long that it would take too many steps.
+    """
+    dead = _never_reaching(chain, end)
+    vector: FloatArray = np.zeros(chain.size)
+    vector[chain.start] = 1.0
+    lost, steps = 0.0, 0
+    probabilities = [0.0]
+    for target in ([] if begin is None else [begin]) + [end]:
+        vector, probabilities, left = _absorbed(chain, vector, target, dead, progress)
+        lost += left
+        steps += len(probabilities)
+    widest = int(np.bincount(chain.indices).max())
+    # A step rounds each weight, product and sum; the last two for summing states and times.
+    rounding = (steps * (widest + 4) + 64) * _UNIT
+    never = fmpq(0)
+    if dead.any():
+        worth = [fmpq(1 if x else 0) for x in dead.tolist()]
+        never = expected_at_hitting(chain, dead | end, worth)[int(chain.start[0])]
+    return HittingLaw(np.array(probabilities), lost + rounding, never)
+
+
+def _never_reaching(chain: MarkovChain, target: BoolArray) -> BoolArray:
+    """Return the states from which the target cannot be reached."""
+    indptr, indices = reversed_graph(chain.indptr, chain.indices)
+    return ~reachable_from(indptr, indices, np.flatnonzero(target))
+
+
+def _absorbed(
+    chain: MarkovChain, vector: FloatArray, target: BoolArray, dead: BoolArray, progress: Progress
+) -> tuple[FloatArray, list[float], float]:
+    """Iterate until (almost) all has hit the target or is stuck.
+
+    Returns where the target was hit, when, and how much was still under way.
+    """
+    matrix = chain.to_scipy().T.tocsr()
+    arrived = np.where(target, vector, 0.0)
+    probabilities = [float(arrived.sum())]
+    going = ~(target | dead)
+    vector = np.where(going, vector, 0.0)
+    most = max(1, _MOST_WORK // max(matrix.nnz, 1))
+    with progress("powers of the transition matrix") as bar:
+        while (left := float(vector.sum())) > _TAIL:
+            if len(probabilities) > most:
+                raise StateSpaceTooLargeError(
+                    f"after {most:,} steps {left:.1e} of the probability is still under way, too "
+                    f"much for powers of a matrix with {matrix.nnz:,} entries; simulate instead"
+                )
+            vector = matrix @ vector
+            hit = np.where(target, vector, 0.0)
+            arrived += hit
+            probabilities.append(float(hit.sum()))
+            vector = np.where(going, vector, 0.0)
+            bar.advance()
+    return arrived, probabilities, left
+
+
+def powers_of_patterns(law: StepLaw, phase: int | None, progress: Progress) -> Powers:
+    """Return the law from the joint chain of all patterns.
+
+    Raises
+    ------
+    UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    chain = enumerate_joint(law, field="float", progress=progress).chain
+    ends = [chain.positions >= m for m in law.landscape.milestones]
+    begin, end = _interval(ends, phase)
+    found = hitting_law(chain, begin, end, progress=progress)
+    if found.never == 0:
+        moments = [Quantity.of(x) for x in phase_moments(chain, begin, end, field="float")]
+    else:
+        moments = [Quantity(inf)] * 2
+    return _powers(found, moments, Quantity(found.never), 0.0)
+
+
+def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Powers:
+    """Return the law from the joint chain with values, where patterns do not decide.
+
+    Raises
+    ------
+    UndecidedComparisonError
+        No chain with values fits.
+    """
+    best: tuple[fmpq, Powers] | None = None
+    for block in chains_with_values(law, _MOST_VALUED_STATES, progress):
+        outcome = fate(block)
+        met = probability_of_choice(block, outcome.traps)[block.start[0]]
+        if best is not None and met >= best[0]:
+            continue
+        chain, phases = chain_with_values(block)
+        ends = [phases > k for k in range(len(law.landscape.milestones))]
+        found = hitting_law(chain, *_interval(ends, phase), progress=progress)
+        values = solve_values(block, "exact" if block.undecided else "float", 2).values
+        never = Quantity.enclosed(max(found.never - met, fmpq(0)), min(found.never + met, fmpq(1)))
+        if values[0][0].upper is not None:
+            never = Quantity(fmpq(0))  # E[T] is finite, however it is resolved
+        moments = values[0 if phase is None else phase]
+        best = met, _powers(found, moments, never, float(np.nextafter(to_float(met), 2.0)))
+        if met <= _NARROW:
+            break
+    if best is None:
+        raise UndecidedComparisonError(
+            "patterns do not decide here, and no chain with values fits; estimate with "
+            "`markov-lrsao simulate`"
+        )
+    return best[1]
+
+
+def _interval(ends: list[BoolArray], phase: int | None) -> tuple[BoolArray | None, BoolArray]:
+    """Return where a phase begins and ends, given where each one ends."""
+    if phase is None:
+        return None, ends[-1]
+    return (ends[phase - 2] if phase > 1 else None), ends[phase - 1]
+
+
+def _powers(
+    found: HittingLaw, moments: list[Quantity], never: Quantity, undecided: float
+) -> Powers:
+    pmf = found.probabilities
+    total = float(pmf.sum())
+    mean = float(pmf @ np.arange(len(pmf))) / total if total > 0 else inf
+    return Powers(
+        expectation=moments[0],
+        variance=moments[1],
+        finite_mean=mean,
+        never=never,
+        error=found.error + undecided if undecided else found.error,
+        horizon=len(pmf) - 1,
+        probabilities=pmf,
+    )

@@ -1,0 +1,279 @@
+r"""Where the time goes: expected steps and visits per position, and the law of visits, any n.
+
+Every position p < optimum is crossed upwards once more than downwards. With U_p the number
+of moves p -> p+1 and V_p that of moves p+1 -> p, a position is visited U_{p-1} + V_p times.
+At a site s before the cut, V_{s-1} = D_s and U_s = 1 + D_{s+1}, so it is visited
+1 + D_s + D_{s+1} times: at most five times where D <= 2 (Lemma 10). Blocks are solved for
+their expected numbers of steps per state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from markov_lrsao.answers.expected import check_hypothesis, check_size
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State
+from markov_lrsao.crossing.decomposition import Decomposition
+from markov_lrsao.crossing.exits import NEVER_BACK
+from markov_lrsao.crossing.generating import Evaluation, site_matrices
+from markov_lrsao.errors import NotAbsorbingError, ParameterError, UndecidedComparisonError
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import UP, StepLaw
+from markov_lrsao.model.statements import implements
+from markov_lrsao.values.enclosure import decomposition_of
+
+__all__ = ["Profile", "profile"]
+
+EXACT_PROFILE_LIMIT = 300
+"""Largest n for which a profile is exact by default: its fractions have O(n) digits each."""
+
+Number = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Expected steps and visits per position 0..n, and the law of visits of the sites.
+
+    Attributes
+    ----------
+    steps : expected number of steps begun at each position; they add up to E[T]
+    visits : expected number of arrivals at each position
+    visit_laws : site -> [P(V = 0), P(V = 1), ..]; sites are those that crossing counts handle
+        one by one, up to the region below the cut, and V counts visits before the cut is hit
+    exact : whether the numbers are rationals
+    """
+
+    landscape: Landscape
+    steps: Sequence[Number]
+    visits: Sequence[Number]
+    visit_laws: Mapping[int, Sequence[Number]]
+    exact: bool
+
+
+@implements("Lemma 10")
+def profile(
+    landscape: Landscape,
+    algorithm: Algorithm,
+    *,
+    exact: bool | None = None,
+    outside_h: bool = False,
+) -> Profile:
+    """Return where a run spends its time.
+
+    Parameters
+    ----------
+    exact : rationals or floats; default rationals up to n = 300
+    """
+    check_size(landscape)
+    check_hypothesis(landscape, algorithm, outside_h=outside_h)
+    d = decomposition_of(StepLaw.of(landscape, algorithm))
+    if d.choices is not None:
+        raise UndecidedComparisonError(
+            "not all comparisons are decided by values here, so the profile is not known exactly; "
+            "`markov-lrsao exact` encloses E[T] and its phases"
+        )
+    exact = landscape.n <= EXACT_PROFILE_LIMIT if exact is None else exact
+    if d.top_region is None:
+        raise ParameterError(
+            f"{landscape.name} has no sites that crossing counts handle one by one; "
+            f"`markov-lrsao exact` gives E[T] and its phases (in Python: "
+            f"visits.expected_visits on the joint chain)"
+        )
+    counter = _Counter(landscape.n, exact)
+    laws = _sites(d, counter)
+    _ends(d, counter)
+    return Profile(landscape, counter.steps, counter.visits(), laws, exact)
+
+
+class _Counter:
+    """Adds up expected steps and crossings per position."""
+
+    def __init__(self, n: int, exact: bool) -> None:
+        zero: Any = fmpq(0) if exact else 0.0
+        self.n, self.exact = n, exact
+        self.steps: Any = [zero] * (n + 1) if exact else np.zeros(n + 1)
+        self.up: Any = [zero] * (n + 1) if exact else np.zeros(n + 1)
+        self.down: Any = [zero] * (n + 1) if exact else np.zeros(n + 1)
+
+    def number(self, value: Any) -> Any:
+        """Turn an exact number into the chosen field."""
+        from markov_lrsao.exact.rationals import to_float
+
+        return value if self.exact or not isinstance(value, fmpq) else to_float(value)
+
+    def visits(self) -> Any:
+        """Return arrivals per position: from below and from above."""
+        zero: Any = fmpq(0) if self.exact else 0.0
+        below = [zero, *self.up[:-1]] if self.exact else np.append(zero, self.up[:-1])
+        if self.exact:
+            return [a + b for a, b in zip(below, self.down, strict=True)]
+        return below + self.down
+
+    def block(self, block: Block, flow: Sequence[Any]) -> None:
+        """Count the steps of a block, given the expected number of steps begun per state."""
+        for state, edges, amount in zip(block.states, block.edges, flow, strict=True):
+            if amount == 0:
+                continue
+            p = state.position
+            for target, weight in edges:
+                if isinstance(weight, Corridor):
+                    self._corridor(weight, amount)
+                    continue
+                share = fmpq(weight[0] * p + weight[1] * (self.n - p), block.denominator)
+                part = amount * self.number(share)
+                self.steps[p] += part
+                to = self._target(block, target)
+                if to == p + 1:
+                    self.up[p] += part
+                elif to == p - 1:
+                    self.down[p - 1] += part
+
+    @staticmethod
+    def _target(block: Block, target: int | Exit) -> int:
+        if isinstance(target, int):
+            return block.states[target].position
+        if target.direction == UP:
+            return min(block.last + 1, block.automata.law.optimum)
+        return block.first - 1
+
+    def _corridor(self, corridor: Corridor, amount: Any) -> None:
+        if self.exact:
+            for q in range(corridor.first, corridor.last + 1):
+                self.steps[q] += amount * fmpq(self.n, self.n - q)
+                self.up[q] += amount
+            return
+        positions = np.arange(corridor.first, corridor.last + 1)
+        self.steps[positions] += amount * self.n / (self.n - positions)
+        self.up[positions] += amount
+
+
+def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
+    """Return the expected number of steps (or corridors) begun in each state, exactly.
+
+    `back` sends downward exits back into the block at once.
+    """
+    size = len(block.states)
+    n = block.automata.law.n
+    matrix = fmpq_mat(size, size)
+    index = {state: i for i, state in enumerate(block.states)}
+    for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
+        matrix[i, i] = matrix[i, i] + 1
+        for target, weight in edges:
+            if isinstance(weight, Corridor):
+                share = fmpq(1)
+            else:
+                numerator = weight[0] * state.position + weight[1] * (n - state.position)
+                share = fmpq(numerator, block.denominator)
+            if isinstance(target, Exit):
+                if not back or target.direction == UP:
+                    continue
+                target = index[State(block.first, target.phase, target.patterns)]
+            matrix[target, i] = matrix[target, i] - share  # transposed
+    right = fmpq_mat(size, 1)
+    for i, amount in source.items():
+        right[i, 0] = amount
+    try:
+        solution = matrix.solve(right)
+    except ZeroDivisionError:
+        raise NotAbsorbingError(
+            "the walk can enter a set of states that it never leaves: E[T] is infinite, and so "
+            "are the steps of some positions; `markov-lrsao exact` shows the trap"
+        ) from None
+    return [solution[i, 0] for i in range(size)]
+
+
+def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:
+    """Return the probability of each upward exit, given the flow."""
+    n = block.automata.law.n
+    result: dict[Exit, Any] = {}
+    for state, edges, amount in zip(block.states, block.edges, flow, strict=True):
+        for target, weight in edges:
+            if isinstance(target, Exit) and target.direction == UP and amount != 0:
+                if isinstance(weight, Corridor):
+                    share = fmpq(1)
+                else:
+                    p = state.position
+                    share = fmpq(weight[0] * p + weight[1] * (n - p), block.denominator)
+                result[target] = result.get(target, fmpq(0)) + amount * share
+    return result
+
+
+def _sites(d: Decomposition, counter: _Counter) -> dict[int, list[Any]]:
+    """Count the sites from the top down, and the bottom block; return the laws of visits."""
+    evaluation = Evaluation(exact=counter.exact, order=1)
+    top = d.top_region
+    assert top is not None
+    from markov_lrsao.crossing.generating import top_vector
+
+    law: list[Any] = [counter.number(fmpq(0))] * (d.top_counts + 1)
+    for (_, count), element in top_vector(evaluation, d, True).items():
+        law[count] = law[count] + element[0]
+    # Downward moves from the top region, and the matching returns, are part of its block.
+    counter.block(top, [counter.number(x) for x in _flow(top, {top.start[0]: fmpq(1)}, back=True)])
+    laws: dict[int, list[Any]] = {
+        top.first: [0 * law[0], *law],  # 1 + D visits before the cut
+    }
+    for site in d.sites:
+        matrices = site_matrices(evaluation, d, site, True)
+        for offset, s in enumerate(range(site.high, site.low - 1, -1)):
+            following = [0 * law[0]] * (site.outgoing + 1)
+            visits = [0 * law[0]] * (site.incoming + site.outgoing + 2)
+            for (i, j), element in matrices.items():
+                weight = law[i] * element[0][offset]
+                following[j] = following[j] + weight
+                visits[1 + i + j] = visits[1 + i + j] + weight
+                counter.steps[s] += law[i] * element[1][offset]
+            counter.up[s] += 1 + sum((i * w for i, w in enumerate(law)), 0 * law[0])
+            counter.down[s - 1] += sum((j * w for j, w in enumerate(following)), 0 * law[0])
+            laws[s] = _trimmed(visits)
+            total = sum(following[1:], following[0])
+            law = following if counter.exact else [w / total for w in following]
+    _bottom(d, counter, law)
+    return dict(sorted(laws.items()))
+
+
+def _trimmed(law: list[Any]) -> list[Any]:
+    while len(law) > 1 and law[-1] == 0:
+        law = law[:-1]
+    return law
+
+
+def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
+    """Count the bottom block: its j-th return from above happens if D >= j."""
+    block = d.bottom
+    index = {state: i for i, state in enumerate(block.states)}
+    source: dict[int, fmpq] = {block.start[0]: fmpq(1)}
+    for j in range(len(law)):
+        flow = _flow(block, source, back=False)
+        reached = sum(law[j:][1:], law[j:][0])
+        counter.block(block, [counter.number(x) * reached for x in flow])
+        source = {}
+        if j + 1 == len(law):
+            break
+        for exit_, probability in _exits(block, flow).items():
+            i = index.get(State(block.last, exit_.phase, exit_.patterns))
+            if i is None:
+                raise NotAbsorbingError(NEVER_BACK)
+            source[i] = source.get(i, fmpq(0)) + probability
+
+
+def _ends(d: Decomposition, counter: _Counter) -> None:
+    """Count the tail, from the law of its start."""
+    if d.tail is None:
+        return
+    from markov_lrsao.crossing.generating import GeneratingFunction
+
+    function = GeneratingFunction(d, Evaluation(exact=counter.exact, order=0))
+    starts: dict[int, list[tuple[Exit, int]]] = {}
+    for key, i in d.tail_start.items():
+        starts.setdefault(i, []).append(key)
+    for i, pairs in starts.items():
+        weight = function.probability_of_ends(set(pairs))
+        flow = _flow(d.tail, {i: fmpq(1)}, back=False)
+        counter.block(d.tail, [counter.number(x) * weight for x in flow])

@@ -1,0 +1,152 @@
+"""Hitting times of a chain: means, variances and values at hitting.
+
+With h = E[T] and P the transition matrix, h = 1 + P h outside the target. The variance v
+satisfies v = w + P v with w_i = sum_j P_ij (1 + h_j - h_i)^2, the variance contributed by
+one step; unlike E[T^2] - E[T]^2 this is a sum of non-negative terms. Higher central moments
+follow the same pattern.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.solvers import Field, absorbing_outside, backward
+from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
+from markov_lrsao.progress import Progress, no_progress
+
+__all__ = ["central_moments", "expected_at_hitting", "hitting_times", "phase_moments"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+def hitting_times(
+    chain: MarkovChain,
+    target: BoolArray,
+    *,
+    field: Field = "exact",
+    progress: Progress = no_progress,
+) -> Any:
+    """Return E_i[T] for every state i, T the first time in `target`.
+
+    >>> from markov_lrsao.chains.sources import birth_death_chain
+    >>> chain = birth_death_chain([fmpq(1, 2)] * 3)
+    >>> hitting_times(chain, chain.at_positions([3]))
+    [12, 10, 6, 0]
+    """
+    one = [fmpq(1)] * chain.size if field == "exact" else np.ones(chain.size)
+    return backward(chain, ~target, one, field=field, progress=progress)
+
+
+def central_moments(
+    chain: MarkovChain,
+    target: BoolArray,
+    order: int,
+    *,
+    field: Field = "exact",
+    progress: Progress = no_progress,
+) -> list[Any]:
+    """Return [E_i[T], Var_i[T], third, .. central moment up to `order`] for every state i.
+
+    With d_ij = 1 + h_j - h_i the k-th central moment m^k satisfies
+    m^k_i = sum_j P_ij sum_l binom(k, l) d_ij^(k-l) m^l_j with m^0 = 1, m^1 = 0.
+    """
+    means = hitting_times(chain, target, field=field, progress=progress)
+    moments: list[Any] = [means]
+    for k in range(2, order + 1):
+        constant = _contributions(chain, target, moments, k, field)
+        moments.append(backward(chain, ~target, constant, field=field, progress=progress))
+    return moments
+
+
+def _contributions(
+    chain: MarkovChain, target: BoolArray, moments: list[Any], k: int, field: Field
+) -> Any:
+    """Return sum_j P_ij sum_(l < k) binom(k, l) d_ij^(k-l) m^l_j: the known part of m^k_i."""
+    means = moments[0]
+    lower = range(2, k)
+    if field == "float":
+        sources = chain.sources
+        jump = 1 + means[chain.indices] - means[sources]
+        weights = chain.numerators.astype(np.float64) / chain.denominators[sources]
+        terms = jump**k
+        for m in lower:
+            terms = terms + comb(k, m) * jump ** (k - m) * moments[m - 1][chain.indices]
+        return np.bincount(sources, weights=weights * terms, minlength=chain.size)
+    pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
+    numerators, denominators = chain.numerators.tolist(), chain.denominators.tolist()
+    constant = [fmpq(0)] * chain.size
+    for i in np.flatnonzero(~target).tolist():
+        total, before = fmpq(0), 1 - means[i]
+        for e in range(pointers[i], pointers[i + 1]):
+            j = columns[e]
+            jump = before + means[j]
+            term = jump**k
+            for m in lower:
+                term += comb(k, m) * jump ** (k - m) * moments[m - 1][j]
+            total += numerators[e] * term
+        constant[i] = total / denominators[i]
+    return constant
+
+
+def expected_at_hitting(
+    chain: MarkovChain, target: BoolArray, values: Any, *, field: Field = "exact"
+) -> Any:
+    """Return E_i[values(X_T)], X_T the state in which `target` is first hit."""
+    zero = [fmpq(0)] * chain.size if field == "exact" else np.zeros(chain.size)
+    return backward(chain, ~target, zero, values, field=field)
+
+
+def _merged(
+    chain: MarkovChain, begin: BoolArray | None, end: BoolArray
+) -> tuple[MarkovChain, BoolArray | None, BoolArray]:
+    """Merge states with equal futures up to `end`, none in `begin` with one outside it."""
+    classes = end.astype(np.int64) if begin is None else 2 * end.astype(np.int64) + begin
+    merged = quotient(absorbing_outside(chain, ~end), ~end, classes)
+    first = merged.representative
+    return merged.chain, None if begin is None else begin[first], end[first]
+
+
+def phase_moments(
+    chain: MarkovChain,
+    begin: BoolArray | None,
+    end: BoolArray,
+    order: int = 2,
+    *,
+    field: Field = "exact",
+    progress: Progress = no_progress,
+) -> list[Any]:
+    """Return mean and central moments of the time from first hitting `begin` to hitting `end`.
+
+    The chain starts in its only start state; `begin` None means the start. The moments given
+    the state X at which `begin` is hit are averaged over X; the k-th central moment is
+    E[sum_l binom(k, l) m^l(X) (m(X) - m)^(k-l)]. In floats each carries a bound of its error.
+    """
+    if field == "float":
+        from markov_lrsao.chains.float_moments import float_moments
+
+        return float_moments(chain, begin, end, order, progress=progress)
+    if worth_merging(chain):
+        chain, begin, end = _merged(chain, begin, end)
+    start = int(chain.start[0])
+    moments = central_moments(chain, end, order, progress=progress)
+    if begin is None:
+        return [values[start] for values in moments]
+    means = moments[0]
+    mean = expected_at_hitting(chain, begin, means)[start]
+    result = [mean]
+    for k in range(2, order + 1):
+        spread = [
+            sum(
+                (comb(k, m) * moments[m - 1][i] * (h - mean) ** (k - m) for m in range(2, k + 1)),
+                (h - mean) ** k,
+            )
+            for i, h in enumerate(means)
+        ]
+        result.append(expected_at_hitting(chain, begin, spread)[start])
+    return result

@@ -1,0 +1,1 @@
+"""Compiled loops of the solvers; arrays in, arrays out, no validation."""

@@ -1,0 +1,278 @@
+"""The linear systems behind `reachability`, exact or in floats; see there for the equations.
+
+Variances in floats. A step's jump c_ij + m_j - m_i has a rounding error of some 4 u (c_ij + m_i
++ m_j), which a run collects in every step that leaves its state; u = w + P u sums up the squares,
+and the same system sums up the squared errors. Where a run takes very many steps, those add up
+to more than the variance. Then the second moment s = E[T^2], s_i = sum_j P_ij (c_ij^2 + 2 c_ij
+m_j) + (P s)_i, is better: it has no differences, and s - m^2 loses little where the deviation is
+of the order of the mean, as it is after a long wait. Of the two, the one with the smaller error
+is taken; where neither has digits left the answer is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.solvers import Field, backward
+from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
+from markov_lrsao.errors import SolverError
+from markov_lrsao.progress import Progress
+
+__all__ = ["Rewards", "Systems", "TransitionRewards"]
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+TransitionRewards = Mapping[tuple[int, int], fmpq]
+_SMALLEST = 2.0**-1005  # as in the float solver: sums from here on are right
+_PAD = 2.0**-1004  # in units of scale^2: more than what underflow hides of a step's variance
+_JUMP_ERROR = 2.0**-51  # of c + m_j - m_i, relative to c + m_i + m_j
+_SECOND_ERROR = 1e-13  # of a second moment
+_JUMP_ACCURACY = 1e-10  # error of a variance that is accepted, relative to itself
+_MEAN_ACCURACY = 1e-20  # or to the squared mean
+_DENORMAL = 5e-324
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """What steps earn, per state and per transition; nothing given counts steps."""
+
+    states: Sequence[fmpq] | None
+    transitions: TransitionRewards | None
+
+    def of_states(self, size: int) -> list[fmpq]:
+        """Return what a step from each state earns, wherever it leads."""
+        if self.states is not None:
+            return list(self.states)
+        return [fmpq(0 if self.transitions is not None else 1)] * size
+
+    def of_transitions(self, chain: MarkovChain) -> dict[int, fmpq]:
+        """Return place of a stored transition -> what it earns, without zeros."""
+        if not self.transitions:
+            return {}
+        pairs = zip(chain.sources.tolist(), chain.indices.tolist(), strict=True)
+        found = {e: self.transitions.get(pair) for e, pair in enumerate(pairs)}
+        return {e: value for e, value in found.items() if value}
+
+
+def _floats(values: Sequence[fmpq]) -> FloatArray:
+    """Return rewards as floats, or raise SolverError where one leaves their range."""
+    known: dict[tuple[int, int], float] = {}
+    result = np.empty(len(values))
+    for k, value in enumerate(values):
+        pair = int(value.p), int(value.q)
+        if pair not in known:
+            try:
+                known[pair] = pair[0] / pair[1]
+            except OverflowError:
+                raise SolverError("a reward exceeds the range of floats; add --exact") from None
+            if pair[0] and known[pair] < _SMALLEST:
+                raise SolverError("a reward is below the range of floats; add --exact")
+        result[k] = known[pair]
+    return result
+
+
+class Systems:
+    """The systems for probability, mean and variance, on the quotient where that is smaller."""
+
+    hit: Any
+    miss: Any
+    mean: Any
+    spread: Any
+    error: Any
+
+    def __init__(
+        self,
+        chain: MarkovChain,
+        inside: BoolArray,
+        target: BoolArray,
+        surely: BoolArray,
+        rewards: Rewards,
+        field: Field,
+        progress: Progress,
+    ) -> None:
+        self.field, self.progress = field, progress
+        earned = rewards.of_states(chain.size)
+        self.block = np.arange(chain.size)
+        if field == "exact" and rewards.transitions is None and worth_merging(chain):
+            merged = quotient(chain, inside, self._classes(inside, target, earned, rewards))
+            chain, inside, self.block = merged.chain, merged.inside, merged.block
+            first = merged.representative
+            target, surely = target[first], surely[first]
+            earned = [earned[i] for i in first.tolist()]
+        self.chain, self.inside, self.target = chain, inside, target
+        self.surely = surely & (inside | target)
+        moving = rewards.of_transitions(chain)
+        if field == "exact":
+            self._exactly(earned, moving)
+        else:
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                self._in_floats(earned, moving)
+
+    @staticmethod
+    def _classes(
+        inside: BoolArray, target: BoolArray, earned: Sequence[fmpq], rewards: Rewards
+    ) -> npt.NDArray[np.int64]:
+        classes = target.astype(np.int64)
+        if rewards.states is not None:
+            numbers: dict[str, int] = {}
+            for i in np.flatnonzero(inside).tolist():
+                classes[i] = numbers.setdefault(str(earned[i]), len(numbers))
+        return classes
+
+    def _solve(
+        self,
+        constant: Any,
+        outside: Any = None,
+        *,
+        where: Any = None,
+        tilted: FloatArray | None = None,
+    ) -> Any:
+        return backward(
+            self.chain,
+            self.inside if where is None else where,
+            constant,
+            outside,
+            field=self.field,
+            tilted=tilted,
+            progress=self.progress,
+        )
+
+    def _exactly(self, step: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
+        chain, zero, one = self.chain, fmpq(0), fmpq(1)
+        hit = [one if t else zero for t in self.surely.tolist()]
+        maybe = self.inside & ~self.surely
+        if maybe.any():
+            hit = self._solve([zero] * chain.size, hit, where=maybe)
+        first = [r * h for r, h in zip(step, hit, strict=True)]
+        sources, indices = chain.sources.tolist(), chain.indices.tolist()
+        for e, value in moving.items():
+            i, j = sources[e], indices[e]
+            below = int(chain.denominators[i])
+            first[i] += fmpq(int(chain.numerators[e]), below) * hit[j] * value
+        total = self._solve(first)
+        mean = [g / h if h != 0 else zero for g, h in zip(total, hit, strict=True)]
+        result = [zero] * chain.size
+        pointers = chain.indptr.tolist()
+        for i in np.flatnonzero(self.inside).tolist():
+            before = step[i] - mean[i]
+            result[i] = sum(
+                (
+                    p * hit[j] * (before + moving.get(e, zero) + mean[j]) ** 2
+                    for e, (j, p) in enumerate(chain.row(i), start=pointers[i])
+                ),
+                zero,
+            )
+        self.hit, self.mean, self.spread = hit, mean, self._solve(result)
+        self.miss = None
+
+    def _in_floats(self, earned: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
+        chain, rows = self.chain, self.chain.sources
+        step, extra = _floats(earned), np.zeros(chain.transitions)
+        extra[list(moving)] = _floats(list(moving.values()))
+        tilted = self._conditioned()
+        weights = chain.probabilities if tilted is None else tilted
+        first = np.where(self.inside, step, 0.0) + np.bincount(
+            rows, weights=weights * extra, minlength=chain.size
+        )
+        if np.any((extra > 0) & self.inside[rows] & (first[rows] < _SMALLEST)):
+            raise SolverError("an expected reward is below the range of floats; add --exact")
+        try:
+            self.mean = self._solve(first, tilted=tilted)
+        except SolverError as error:
+            if "exceeds" not in str(error):
+                raise
+            raise SolverError(
+                "the expected time exceeds the range of floats; add --exact"
+            ) from None
+        # A power of two, so that dividing by it rounds nothing.
+        self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
+        costs = (step[rows] + extra) / self.scale
+        self._variances(costs, np.where(self.inside[rows], weights, 0.0), tilted)
+
+    def _variances(self, costs: FloatArray, weights: FloatArray, tilted: FloatArray | None) -> None:
+        """Solve for the variance and for bounds of its errors, in units of scale^2."""
+        chain, rows, mean = self.chain, self.chain.sources, self.mean / self.scale
+
+        def per_state(values: FloatArray) -> FloatArray:
+            return np.bincount(rows, weights * values, chain.size).astype(np.float64)
+
+        def solved(constant: FloatArray) -> Any:
+            return self._solve(constant, tilted=tilted)
+
+        here, there = mean[rows], mean[chain.indices]
+        jump = costs + (there - here)
+        variances = per_state(jump**2)
+        moved = np.zeros(chain.size, dtype=np.bool_)
+        moved[rows[(jump != 0.0) & (weights > 0.0)]] = True
+        rounding = per_state(np.where(rows == chain.indices, 0.0, (costs + here + there) ** 2))
+        padded = np.where(self.inside, _PAD, 0.0)
+        self.error = solved(np.maximum(_JUMP_ERROR**2 * rounding, padded))
+        if np.any(moved & (variances < _SMALLEST)):
+            # Some steps' variances underflowed; the error is padded by more than that.
+            variances = np.maximum(variances, padded)
+        self.spread = solved(variances)
+        if np.any(self.error > _JUMP_ACCURACY * self.spread + _MEAN_ACCURACY * mean**2):
+            first = per_state(costs * (costs + 2 * there))
+            if not np.any(per_state(costs)[first < _SMALLEST]):
+                second = solved(first)
+                error, spread = _SECOND_ERROR * second, np.maximum(second - mean**2, 0.0)
+                better = error < self.error
+                self.spread = np.where(better, spread, self.spread)
+                self.error = np.where(better, error, self.error)
+
+    def _conditioned(self) -> FloatArray | None:
+        """Find the probabilities; return the transitions given success, None if it is certain."""
+        chain, maybe = self.chain, self.inside & ~self.surely
+        self.hit, self.miss = self.surely.astype(np.float64), np.zeros(chain.size)
+        lost = ~self.inside & ~self.target
+        if not maybe.any():
+            self.miss[lost] = 1.0
+            return None
+        nothing = np.zeros(chain.size)
+        self.hit = self._solve(nothing, self.hit, where=maybe)
+        try:
+            self.miss = self._solve(nothing, lost.astype(np.float64), where=maybe)
+            # Next to 1 a probability has no digits left for the difference.
+            self.hit = np.where(self.miss < 0.5, 1.0 - self.miss, self.hit)
+        except SolverError:
+            self.miss = None
+        self.hit = np.minimum(self.hit, 1.0)
+        here = np.where(self.inside, self.hit, 1.0)[chain.sources]
+        there = self.hit[chain.indices]
+        tilted = chain.probabilities * (there / here)
+        return np.where(there > 0.0, np.maximum(tilted, _DENORMAL), 0.0)
+
+    def variance(self, b: int) -> tuple[Any, float]:
+        """Return variance (None above the range of floats) and deviation at a block."""
+        if self.field == "exact":
+            ratio = self.spread[b] / self.hit[b]
+            return ratio, _square_root(ratio)
+        deviation = self.scale * math.sqrt(self.spread[b])
+        variance, relative = deviation * deviation, self.mean[b] / self.scale
+        if deviation and variance < _SMALLEST:
+            raise SolverError("the variance is below the range of floats; add --exact")
+        if self.error[b] > _JUMP_ACCURACY * self.spread[b] + _MEAN_ACCURACY * relative**2:
+            raise SolverError(
+                "the variance has no digits that floats can be trusted with; add --exact"
+            )
+        return variance if math.isfinite(variance) else None, deviation
+
+
+def _square_root(value: fmpq) -> float:
+    """Return the root as a float: infinite if it is too large, right to some 1e-15."""
+    above, below = int(value.p), int(value.q)
+    shift = 128 + max(0, below.bit_length() - above.bit_length())
+    shift += shift % 2
+    root = math.isqrt((above << shift) // below)
+    try:
+        return root / (1 << shift // 2)
+    except OverflowError:
+        return math.inf

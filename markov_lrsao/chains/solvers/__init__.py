@@ -1,0 +1,102 @@
+"""Solving linear systems of a chain, exactly or in floats.
+
+``backward`` solves v = constant + P v on a set of states (expected costs until the set is
+left, with given values outside), ``forward`` solves x = source + x P (expected numbers of
+steps spent in each state). Exact solutions are fmpq and checked with ==; float solutions
+come from subtraction-free elimination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.solvers import _exact, _float
+from markov_lrsao.chains.solvers._float import NEGLIGIBLE_FLOW
+from markov_lrsao.progress import Progress, no_progress
+
+__all__ = ["NEGLIGIBLE_FLOW", "Field", "absorbing_outside", "backward", "forward"]
+
+Field = Literal["exact", "float"]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def backward(
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: Sequence[Any] | npt.NDArray[np.float64],
+    outside: Sequence[Any] | npt.NDArray[np.float64] | None = None,
+    *,
+    field: Field = "exact",
+    tilted: npt.NDArray[np.float64] | None = None,
+    progress: Progress = no_progress,
+) -> Any:
+    """Solve v = constant + P v inside, v = outside elsewhere (default 0).
+
+    Parameters
+    ----------
+    inside : which states are unknown; components must not straddle it, except that an
+        outside state inside a component simply has its given value
+    constant, outside : one number per state, fmpq for "exact", float (>= 0) for "float"
+    tilted : for "float" only, and where every outside state is absorbing: probabilities per
+        transition to be used instead of the chain's own
+
+    Returns
+    -------
+    list of fmpq, or a float array
+
+    Raises
+    ------
+    NotAbsorbingError
+        Some inside states are never left.
+    SolverError
+        The exact solution fails its residual check, or numbers leave the range of floats.
+    """
+    cut = absorbing_outside(chain, inside)
+    if field == "exact":
+        values = list(outside) if outside is not None else [fmpq(0)] * chain.size
+        return _exact.solve_backward(cut, inside, list(constant), values, progress)
+    array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
+    _float.solve_backward(cut, inside, np.asarray(constant, dtype=np.float64), array, tilted)
+    return array
+
+
+def forward(
+    chain: MarkovChain,
+    inside: BoolArray,
+    source: Sequence[Any] | npt.NDArray[np.float64],
+    *,
+    field: Field = "exact",
+    progress: Progress = no_progress,
+) -> Any:
+    """Solve x = source + x P inside: the expected number of steps begun in each state."""
+    cut = absorbing_outside(chain, inside)
+    if field == "exact":
+        return _exact.solve_forward(cut, inside, list(source), progress)
+    return _float.solve_forward(cut, inside, np.asarray(source, dtype=np.float64))
+
+
+def absorbing_outside(chain: MarkovChain, inside: BoolArray) -> MarkovChain:
+    """Make every outside state absorbing, so that components do not run through it."""
+    outside = ~inside
+    loops = np.zeros(chain.size, dtype=np.bool_)
+    diagonal = chain.indices == chain.sources
+    loops[chain.sources[diagonal & (chain.numerators == chain.denominators[chain.sources])]] = True
+    if np.all(loops[outside]):
+        return chain
+    keep = inside[chain.sources]
+    counts = np.where(inside, np.diff(chain.indptr), 1)
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    indices = np.empty(indptr[-1], dtype=np.int64)
+    numerators = np.empty(indptr[-1], dtype=chain.numerators.dtype)
+    within = np.repeat(inside, counts)
+    indices[within], numerators[within] = chain.indices[keep], chain.numerators[keep]
+    indices[~within] = np.flatnonzero(outside)
+    numerators[~within] = chain.denominators[outside]
+    return replace(chain, indptr=indptr, indices=indices, numerators=numerators)

@@ -1,0 +1,178 @@
+"""Exact solutions over the rationals, component by component.
+
+Successors are solved first, so a component sees known values outside itself; inside it,
+states are eliminated (`_elimination`). Nothing is rounded, and the caller's residual check
+compares with ==.
+
+`solve_backward` first looks for states with equal futures (`quotient`): where the chain
+shrinks, the quotient is solved and checked instead, and its values are handed to all states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.solvers._elimination import Factors, Rows, factor
+from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
+from markov_lrsao.errors import NotAbsorbingError, SolverError
+from markov_lrsao.progress import Progress
+
+__all__ = ["check_residual", "solve_backward", "solve_forward"]
+
+BoolArray = npt.NDArray[np.bool_]
+_WORTH_LIFTING = 0.9  # a quotient that is nearly as large as the chain saves nothing
+
+
+def solve_backward(
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: Sequence[fmpq],
+    values: list[fmpq],
+    progress: Progress,
+) -> list[fmpq]:
+    """Return the solution of v = constant + P v inside; outside, `values` are given.
+
+    Outside states must be absorbing. The result has passed its residual check.
+    """
+    if worth_merging(chain):
+        merged = quotient(chain, inside, _classes(inside, constant, values))
+        if merged.chain.size < _WORTH_LIFTING * chain.size:
+            first = merged.representative.tolist()
+            small_constant = [constant[i] for i in first]
+            small = [values[i] for i in first]
+            _solve(merged.chain, merged.inside, small_constant, small, progress)
+            check_residual(merged.chain, merged.inside, small_constant, small)
+            return [small[b] for b in merged.block.tolist()]
+    result = list(values)
+    _solve(chain, inside, constant, result, progress)
+    check_residual(chain, inside, constant, result)
+    return result
+
+
+def _classes(
+    inside: BoolArray, constant: Sequence[fmpq], values: Sequence[fmpq]
+) -> npt.NDArray[np.int64]:
+    """Number the states by what they are given: constants inside, values outside."""
+    result = np.zeros(len(inside), dtype=np.int64)
+    within, beyond = np.flatnonzero(inside), np.flatnonzero(~inside)
+    result[within] = _numbers([constant[i] for i in within.tolist()])
+    result[beyond] = _numbers([values[i] for i in beyond.tolist()])
+    return result
+
+
+def _numbers(given: list[fmpq]) -> npt.NDArray[np.int64]:
+    """Number the distinct values; hashing an fmpq is slow, so equal objects are found first."""
+    objects = {id(value): value for value in given}
+    if len(objects) <= 1:
+        return np.zeros(len(given), dtype=np.int64)
+    texts: dict[str, int] = {}
+    number = {key: texts.setdefault(str(value), len(texts)) for key, value in objects.items()}
+    return np.fromiter((number[id(value)] for value in given), np.int64, len(given))
+
+
+def _solve(
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: Sequence[fmpq],
+    values: list[fmpq],
+    progress: Progress,
+) -> None:
+    data = Rows.of(chain)
+    pointers, columns, numerators, denominators = data
+    within = inside.tolist()
+    order = chain.components
+    starts, members = order.start.tolist(), order.members.tolist()
+    with progress("solving exactly", total=chain.size) as bar:
+        for c in range(len(order)):
+            states = members[starts[c] : starts[c + 1]]
+            i = states[0]
+            if not within[i]:
+                continue
+            if len(states) == 1:
+                total, leaving = constant[i] * denominators[i], 0
+                for k in range(pointers[i], pointers[i + 1]):
+                    j = columns[k]
+                    if j != i:
+                        total += numerators[k] * values[j]
+                        leaving += numerators[k]
+                if leaving == 0:
+                    raise NotAbsorbingError(f"state {chain.label(i)} is never left")
+                values[i] = total / leaving
+            else:
+                local = set(states)
+                right = {}
+                for i in states:
+                    total = fmpq(0)
+                    for k in range(pointers[i], pointers[i + 1]):
+                        if columns[k] not in local:
+                            total += numerators[k] * values[columns[k]]
+                    right[i] = constant[i] + total / denominators[i]
+                for i, value in _factor(chain, data, states).columns(right).items():
+                    values[i] = value
+            if c & 4095 == 0:
+                bar.advance(4096)
+
+
+def _factor(chain: MarkovChain, data: Rows, states: Sequence[int]) -> Factors:
+    try:
+        return factor(data, states)
+    except NotAbsorbingError:
+        raise NotAbsorbingError(
+            f"state {chain.label(states[0])} is in a set that is never left"
+        ) from None
+
+
+def solve_forward(
+    chain: MarkovChain, inside: BoolArray, source: Sequence[fmpq], progress: Progress
+) -> list[fmpq]:
+    """Return x = source + x P restricted to the inside: expected numbers of steps per state."""
+    data = Rows.of(chain)
+    pointers, columns, numerators, denominators = data
+    within = inside.tolist()
+    order = chain.components
+    starts, members = order.start.tolist(), order.members.tolist()
+    flow = list(source)
+    with progress("solving exactly", total=chain.size) as bar:
+        for c in range(len(order) - 1, -1, -1):
+            states = [i for i in members[starts[c] : starts[c + 1]] if within[i]]
+            if len(states) == 1:
+                i = states[0]
+                stay = sum(
+                    numerators[k] for k in range(pointers[i], pointers[i + 1]) if columns[k] == i
+                )
+                if stay == denominators[i]:
+                    raise NotAbsorbingError(f"state {chain.label(i)} is never left")
+                flow[i] = flow[i] * fmpq(denominators[i], denominators[i] - stay)
+            elif states and any(flow[i] != 0 for i in states):
+                factors = _factor(chain, data, states)
+                for i, value in factors.rows({i: flow[i] for i in states}).items():
+                    flow[i] = value
+            local = set(states)
+            for i in states:
+                if flow[i] == 0:
+                    continue
+                for k in range(pointers[i], pointers[i + 1]):
+                    j = columns[k]
+                    if j not in local and within[j]:
+                        flow[j] += flow[i] * fmpq(numerators[k], denominators[i])
+            if c & 4095 == 0:
+                bar.advance(4096)
+    return flow
+
+
+def check_residual(
+    chain: MarkovChain, inside: BoolArray, constant: Sequence[fmpq], values: Sequence[fmpq]
+) -> None:
+    """Raise SolverError unless v = constant + P v holds exactly in every inside state."""
+    pointers, columns, numerators, denominators = Rows.of(chain)
+    for i in np.flatnonzero(inside).tolist():
+        total = constant[i] * denominators[i]
+        for k in range(pointers[i], pointers[i + 1]):
+            total += numerators[k] * values[columns[k]]
+        if total != denominators[i] * values[i]:
+            raise SolverError(f"the exact solution fails its equation in state {chain.label(i)}")

@@ -1,0 +1,1 @@
+"""Crossing counts: the run cut into sites and blocks, whose generating functions multiply."""

@@ -1,0 +1,1 @@
+"""Exact numbers: rationals, intervals, series, matrices of series, and floats with error bounds."""

@@ -1,0 +1,1 @@
+"""Compiled scanning of files."""

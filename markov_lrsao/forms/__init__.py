@@ -1,0 +1,1 @@
+"""Closed forms and asymptotics with symbols for n and l."""

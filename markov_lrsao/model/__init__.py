@@ -1,0 +1,1 @@
+"""The model as data: landscapes, hyper-parameters, algorithms, and the law of one step."""

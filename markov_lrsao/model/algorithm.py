@@ -1,0 +1,120 @@
+"""Algorithms as data: what is accepted, what is rewarded, how Q is updated.
+
+One step from position p with objective f chosen by the agent proposes p' = p - 1 (with
+probability p/n) or p + 1. Write D = f(p') - f(p) for the gain of the chosen objective and
+E = F(p') - F(p) for that of the target F. The offspring is accepted iff D >= 0 (or D > 0);
+the reward is a linear form c0 + c1 D + c2 E that depends on the case D < 0 (rejected),
+D = 0 or D > 0; and
+
+    Q'[s, f] = keep Q[s, f] + learn * reward + bootstrap * max_a Q[s', a],
+
+where s and s' are the agent's states before and after the step. Everything is a rational
+number or a flag, so that enumeration, kernels and proofs can read it.
+
+Any coefficients can be simulated. The exact methods rest on bounds of the Q-values: they need
+keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, or an agent that never gains anything
+(keep = 1, learn = bootstrap = 0 chooses at random for ever).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from flint import fmpq
+
+from markov_lrsao.exact.rationals import RationalLike
+from markov_lrsao.model.parameters import Parameters
+
+__all__ = ["Algorithm", "Reward"]
+
+
+_ZERO = fmpq(0)
+
+
+@dataclass(frozen=True)
+class Reward:
+    """The linear form ``constant + chosen * D + target * E``."""
+
+    constant: fmpq = _ZERO
+    chosen: fmpq = _ZERO
+    target: fmpq = _ZERO
+
+    def __call__(self, chosen_gain: int, target_gain: int) -> fmpq:
+        """Evaluate the form at the gains D and E."""
+        return self.constant + self.chosen * chosen_gain + self.target * target_gain
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A random local search whose acceptance objective is picked by a greedy Q-agent.
+
+    Attributes
+    ----------
+    accept_equal : accept an offspring of equal value of the chosen objective
+    rejected, equal, better : the rewards in the cases D < 0, D = 0, D > 0
+    keep, learn, bootstrap : coefficients of the Q-update
+    state : "target" (the agent sees the target's value) or "blind" (one state only)
+    actions : which objectives the agent may choose; "all" or "target" only
+    """
+
+    name: str
+    rejected: Reward
+    equal: Reward
+    better: Reward
+    keep: fmpq
+    learn: fmpq
+    bootstrap: fmpq
+    accept_equal: bool = True
+    state: Literal["target", "blind"] = "target"
+    actions: Literal["all", "target"] = "all"
+    parameters: Parameters | None = None
+
+    @classmethod
+    def lrsao(cls, parameters: Parameters) -> Algorithm:
+        """LRSAO: reward (R) is the chosen objective's gain, -r for a move on its plateau."""
+        alpha, gamma = parameters.alpha, parameters.gamma
+        return cls(
+            name="LRSAO",
+            rejected=Reward(),
+            equal=Reward(constant=-parameters.r),
+            better=Reward(chosen=fmpq(1)),
+            keep=1 - alpha,
+            learn=alpha,
+            bootstrap=alpha * gamma,
+            parameters=parameters,
+        )
+
+    @classmethod
+    def earl(cls, alpha: RationalLike = "4/5", gamma: RationalLike = "99/100") -> Algorithm:
+        """EA+RL: the reward is the change of the target, whichever objective was chosen.
+
+        The defaults are those of the paper's appendix. Nothing is penalised, so a wrongly
+        learnt objective may be kept for ever.
+        """
+        checked = Parameters.of(alpha, gamma, 0)
+        change = Reward(target=fmpq(1))
+        return cls(
+            name="EA+RL",
+            rejected=Reward(),
+            equal=change,
+            better=change,
+            keep=1 - checked.alpha,
+            learn=checked.alpha,
+            bootstrap=checked.alpha * checked.gamma,
+        )
+
+    @classmethod
+    def rls(cls) -> Algorithm:
+        """Random local search on the target alone; the agent has nothing to learn."""
+        zero = Reward()
+        return cls(
+            name="RLS",
+            rejected=zero,
+            equal=zero,
+            better=zero,
+            keep=fmpq(1),
+            learn=fmpq(0),
+            bootstrap=fmpq(0),
+            actions="target",
+        )

@@ -1,0 +1,264 @@
+"""The one table (position, action, direction) -> accepted?, reward, next agent state.
+
+`StepLaw` is derived from a landscape and an algorithm, and everything else reads it:
+the patterns, the chain, the simulation kernels and the proofs. Directions are 0 (down,
+probability p/n) and 1 (up, probability (n-p)/n).
+
+Positions at which all of this agrees have the same *kind*. Kinds keep the derivation of
+patterns independent of n: Jump has at most fourteen of them at every n.
+
+>>> from markov_lrsao.model.landscape import Landscape
+>>> from markov_lrsao.model.parameters import Parameters
+>>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+>>> law.step(7, "J", DOWN)
+Step(accepted=True, reward=6, next_position=6, next_state=6)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+
+__all__ = ["DOWN", "UP", "Kind", "Move", "Step", "StepLaw"]
+
+DOWN, UP = 0, 1
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one proposal does, in the words of the landscape."""
+
+    accepted: bool
+    reward: fmpq
+    next_position: int
+    next_state: int
+
+
+@dataclass(frozen=True)
+class Move:
+    """What one proposal does to the Q-entry q of the chosen action.
+
+    The new value is ``keep * q + gain + bootstrap * M``, gain = learn * reward, where M is
+    the largest entry of the row itself when `stays_in_row`, else of the neighbour's row.
+    """
+
+    possible: bool
+    accepted: bool
+    gain: fmpq
+    stays_in_row: bool
+
+
+Kind = tuple[tuple[Move, Move], ...]
+"""What all positions of one kind share: for each action the moves (down, up)."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepLaw:
+    """The one-step law of an algorithm on a landscape.
+
+    Attributes
+    ----------
+    actions : short names, in the order of the Q-table's columns
+    row : position -> index of the agent state's Q-row; rows are numbered by first position
+    row_value : row -> the agent state itself (the target's value), for people
+    accepted : bool array [position, action, direction]
+    reward_index : index into `rewards`, [position, action, direction]
+    rewards : the distinct rewards
+    derived : what has been derived from the law, kept for the next who asks
+    """
+
+    landscape: Landscape
+    algorithm: Algorithm
+    actions: tuple[str, ...]
+    row: IntArray
+    row_value: IntArray
+    accepted: npt.NDArray[np.bool_]
+    reward_index: IntArray
+    rewards: tuple[fmpq, ...]
+    derived: dict[object, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, landscape: Landscape, algorithm: Algorithm) -> StepLaw:
+        """Derive the table."""
+        target = landscape.objectives[landscape.target]
+        actions = landscape.actions if algorithm.actions == "all" else (landscape.target,)
+        neighbour = _neighbours(landscape.n)
+        chosen_gain = np.stack(
+            [
+                landscape.objectives[a][neighbour] - landscape.objectives[a][:, None]
+                for a in actions
+            ],
+            axis=1,
+        )
+        accepted = chosen_gain >= (0 if algorithm.accept_equal else 1)
+        # A rejected offspring leaves the target's value as it is: its target gain is 0.
+        target_gain = np.where(accepted, (target[neighbour] - target[:, None])[:, None, :], 0)
+        reward_index, rewards = _rewards(algorithm, chosen_gain, target_gain)
+        state = target if algorithm.state == "target" else np.zeros_like(target)
+        row, first = _number_by_first(state)
+        return cls(
+            landscape=landscape,
+            algorithm=algorithm,
+            actions=actions,
+            row=row,
+            row_value=state[first],
+            accepted=accepted,
+            reward_index=reward_index,
+            rewards=rewards,
+        )
+
+    @property
+    def n(self) -> int:
+        """Length of the bit strings."""
+        return self.landscape.n
+
+    @property
+    def optimum(self) -> int:
+        """The position where a run ends."""
+        return self.landscape.optimum
+
+    @property
+    def denominator(self) -> int:
+        """A common denominator of all transition probabilities: n times lcm(1..actions)."""
+        return self.n * int(np.lcm.reduce(np.arange(1, len(self.actions) + 1)))
+
+    def reward(self, p: int, action: int, direction: int) -> fmpq:
+        """Return the reward of proposing `direction` at p under the chosen action."""
+        return self.rewards[int(self.reward_index[p, action, direction])]
+
+    def step(self, p: int, action: str, direction: int) -> Step:
+        """Return one line of the table, in words."""
+        a = self.actions.index(action)
+        accepted = bool(self.accepted[p, a, direction])
+        target = p + 2 * direction - 1 if accepted else p
+        return Step(
+            accepted, self.reward(p, a, direction), target, int(self.row_value[self.row[target]])
+        )
+
+    @cached_property
+    def _kinds(self) -> tuple[IntArray, tuple[Kind, ...]]:
+        positions = np.arange(self.n + 1)
+        possible = np.stack([positions > 0, positions < self.n], axis=1)
+        same_row = self.row[_neighbours(self.n)] == self.row[:, None]
+        # Rewards that differ but are not learnt from must not split kinds.
+        learnt = self.reward_index if self.algorithm.learn != 0 else 0 * self.reward_index
+        signature = np.zeros(self.n + 1, dtype=np.int64)
+        for a in range(len(self.actions)):
+            for d in (DOWN, UP):
+                stays = same_row[:, d] | ~self.accepted[:, a, d]
+                column = 4 * learnt[:, a, d] + 2 * self.accepted[:, a, d] + stays
+                column = np.where(possible[:, d], column + 1, 0)
+                signature, _ = _number_by_first(signature * (int(column.max()) + 1) + column)
+        kind, first = _number_by_first(signature)
+        kinds = tuple(
+            tuple(
+                (self._move(int(p), a, DOWN), self._move(int(p), a, UP))
+                for a in range(len(self.actions))
+            )
+            for p in first
+        )
+        return kind, kinds
+
+    def _move(self, p: int, action: int, direction: int) -> Move:
+        if not (p > 0 if direction == DOWN else p < self.n):
+            return Move(possible=False, accepted=False, gain=fmpq(0), stays_in_row=True)
+        accepted = bool(self.accepted[p, action, direction])
+        neighbour = p + 2 * direction - 1
+        return Move(
+            possible=True,
+            accepted=accepted,
+            gain=self.algorithm.learn * self.reward(p, action, direction),
+            stays_in_row=not accepted or bool(self.row[neighbour] == self.row[p]),
+        )
+
+    def check_bounded(self) -> None:
+        """Refuse updates under which Q-values need not stay bounded.
+
+        With non-negative coefficients of sum s = keep + bootstrap < 1, all values stay within
+        G / (1 - s), G the largest gain; otherwise they can grow without bound, or their bounds
+        would not be monotone. If nothing is ever gained, all values stay 0 whatever the
+        coefficients.
+
+        Raises
+        ------
+        ParameterError
+        """
+        keep, bootstrap = self.algorithm.keep, self.algorithm.bootstrap
+        if keep >= 0 and bootstrap >= 0 and keep + bootstrap < 1:
+            return
+        if any(move.gain != 0 for kind in self.kinds for moves in kind for move in moves):
+            raise ParameterError(
+                f"keep = {keep}, bootstrap = {bootstrap} of algorithm {self.algorithm.name}: "
+                f"exact methods need keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, so that "
+                f"Q-values stay bounded; estimate with simulate.simulate, or choose such values"
+            )
+
+    @property
+    def kind(self) -> IntArray:
+        """Position -> index of its kind."""
+        return self._kinds[0]
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The distinct kinds, in order of their first position."""
+        return self._kinds[1]
+
+
+def _neighbours(n: int) -> IntArray:
+    """Positions below and above; at the ends, where no such move exists, the end itself."""
+    positions = np.arange(n + 1, dtype=np.int64)
+    return np.stack([np.maximum(positions - 1, 0), np.minimum(positions + 1, n)], axis=1)
+
+
+def _inverse(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct values and for each entry its index among them.
+
+    Where the values span a range no larger than their number, a table of the range replaces
+    sorting them: n = 10^6 takes a fraction of a second.
+    """
+    low, high = int(values.min()), int(values.max())
+    if high - low <= 4 * values.size + 100:
+        present = np.zeros(high - low + 1, dtype=np.bool_)
+        present[values - low] = True
+        number = np.cumsum(present, dtype=np.int64) - 1
+        return np.flatnonzero(present) + low, number[values - low]
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return distinct, inverse.reshape(values.shape).astype(np.int64)
+
+
+def _number_by_first(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Number the distinct values by first occurrence; return the numbers and first indices."""
+    distinct, inverse = _inverse(values)
+    first = np.full(len(distinct), len(values), dtype=np.int64)
+    np.minimum.at(first, inverse, np.arange(len(values)))
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank[inverse].astype(np.int64), first[order]
+
+
+def _rewards(
+    algorithm: Algorithm, chosen_gain: IntArray, target_gain: IntArray
+) -> tuple[IntArray, tuple[fmpq, ...]]:
+    """Evaluate the reward forms once per distinct (chosen gain, target gain)."""
+    gains, index = _inverse(chosen_gain)
+    targets, other = _inverse(target_gain)
+    pairs, inverse = _inverse(index * len(targets) + other)
+    rewards: dict[fmpq, int] = {}
+    numbers = []
+    for pair in pairs:
+        gain, target = int(gains[pair // len(targets)]), int(targets[pair % len(targets)])
+        form = (algorithm.rejected, algorithm.equal, algorithm.better)[(gain > 0) - (gain < 0) + 1]
+        numbers.append(rewards.setdefault(form(gain, target), len(rewards)))
+    table = np.array(numbers, dtype=np.int64)[inverse]
+    return table, tuple(rewards)

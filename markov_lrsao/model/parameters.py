@@ -1,0 +1,114 @@
+"""Hyper-parameters alpha, gamma, r as exact rationals, and hypothesis (H).
+
+(H) reads, with G = n - l - 1 the largest gain of one step that does not reach the optimum,
+
+    (1 / (alpha (1 - gamma)) - 1) G  <  r  <  1 / (alpha gamma),
+
+and the interval is non-empty iff (1 - gamma) / (gamma (1 - alpha (1 - gamma))) > G.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.rationals import RationalLike, rational
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.statements import implements
+
+__all__ = ["HypothesisH", "Parameters", "hypothesis_h"]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Learning rate alpha in (0,1), discount gamma in (0,1) and plateau penalty r >= 0.
+
+    >>> Parameters.of("0.8", "1/10", "7/2")
+    Parameters(alpha=4/5, gamma=1/10, r=7/2)
+    >>> Parameters.of("1.5", "1/10", 1)
+    Traceback (most recent call last):
+        ...
+    markov_lrsao.errors.ParameterError: alpha = 3/2 is out of range: 0 < alpha < 1 is needed
+    """
+
+    alpha: fmpq
+    gamma: fmpq
+    r: fmpq
+
+    @classmethod
+    def of(cls, alpha: RationalLike, gamma: RationalLike, r: RationalLike) -> Parameters:
+        """Build from anything exact: int, Fraction, "4/5", "0.8"."""
+        return cls(rational(alpha, "alpha"), rational(gamma, "gamma"), rational(r, "r"))
+
+    def __post_init__(self) -> None:
+        for name, value in (("alpha", self.alpha), ("gamma", self.gamma)):
+            if not 0 < value < 1:
+                raise ParameterError(f"{name} = {value} is out of range: 0 < {name} < 1 is needed")
+        if self.r < 0:
+            raise ParameterError(f"r = {self.r} is out of range: the penalty must be r >= 0")
+
+    @classmethod
+    def paper(
+        cls,
+        n: int,
+        alpha: RationalLike | None = None,
+        gamma: RationalLike | None = None,
+        r: RationalLike | None = None,
+    ) -> Parameters:
+        """Return section 6's choice alpha = 4/5, gamma = 1/(n+1), r = n(1/(alpha(1-gamma)) - 1).
+
+        A value that is given replaces the default; r's default follows alpha and gamma.
+
+        >>> Parameters.paper(9)
+        Parameters(alpha=4/5, gamma=1/10, r=7/2)
+        """
+        if n < 1:
+            raise ParameterError(f"n = {n} is too small: n >= 1 is needed")
+        a = fmpq(4, 5) if alpha is None else rational(alpha, "alpha")
+        g = fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma")
+        checked = cls(a, g, fmpq(0))  # refuses alpha, gamma before they are divided by
+        default = n * (1 / (checked.alpha * (1 - checked.gamma)) - 1)
+        return cls(a, g, default if r is None else rational(r, "r"))
+
+    @property
+    def decay(self) -> fmpq:
+        """The factor 1 - alpha(1 - gamma) by which a rejected move shrinks the chosen entry."""
+        return 1 - self.alpha * (1 - self.gamma)
+
+
+@dataclass(frozen=True)
+class HypothesisH:
+    """The open interval (lower, upper) that (H) allows for r, and whether r lies in it."""
+
+    lower: fmpq
+    upper: fmpq
+    holds: bool
+
+    @property
+    def satisfiable(self) -> bool:
+        """Whether any r satisfies (H) for this alpha and gamma."""
+        return bool(self.lower < self.upper)
+
+    def describe(self) -> str:
+        """Return the interval as text."""
+        if not self.satisfiable:
+            return (
+                f"no r satisfies (H), since its lower bound {self.lower} is not below its upper "
+                f"bound {self.upper}; take a smaller gamma"
+            )
+        return f"(H) needs {self.lower} < r < {self.upper}"
+
+
+@implements("(H)")
+def hypothesis_h(landscape: Landscape, parameters: Parameters) -> HypothesisH:
+    """Return hypothesis (H)'s interval for r and whether it holds.
+
+    >>> hypothesis_h(Landscape.jump(9, 2), Parameters.paper(9))
+    HypothesisH(lower=7/3, upper=25/2, holds=True)
+    """
+    alpha, gamma = parameters.alpha, parameters.gamma
+    lower = (1 / (alpha * (1 - gamma)) - 1) * landscape.largest_gain
+    upper = 1 / (alpha * gamma)
+    return HypothesisH(lower, upper, bool(lower < parameters.r < upper))

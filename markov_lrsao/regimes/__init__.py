@@ -1,0 +1,1 @@
+"""Hyper-parameters as coordinates: maps of regimes, their borders, the limit of small penalties."""

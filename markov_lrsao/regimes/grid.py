@@ -1,0 +1,391 @@
+r"""Maps of hyper-parameters: E[T] over a grid of (alpha, r), and the regimes it falls into.
+
+E[T] depends on alpha, gamma and r only through the order of Q-entries, so it is piecewise
+constant: a *regime* is a set of hyper-parameters with the same law of T, here recognised by the
+exact values of E[T] and Var[T]. Between regimes lie zones in which comparisons depend on how
+often an entry has decayed; there the engine encloses what it cannot decide.
+
+A grid is given by exact rationals: ``0.01:0.99:99`` are 99 evenly spaced ones, ends included. The
+penalty is either r itself, or its place in the interval of hypothesis (H):
+r = lower + x (upper - lower).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from flint import fmpq
+
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.rationals import (
+    RationalLike,
+    decimal_text,
+    rational,
+    rational_text,
+    to_float,
+)
+from markov_lrsao.interrupts import process_pool
+from markov_lrsao.model.landscape import JUMP, Landscape
+from markov_lrsao.model.parameters import Parameters, hypothesis_h
+from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.regimes.points import Point, Values, quantity_text, solve_point
+from markov_lrsao.regimes.store import PointStore
+from markov_lrsao.values.enclosure import TOLERANCE
+
+__all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map", "span"]
+
+_COMMIT_SECONDS = 0.5
+_LARGEST_GRID = 1_000_000
+MOST_STATES = 3_000
+"""Default limit of states per point: a second or two where comparisons are hard to decide."""
+COLUMNS = (
+    "alpha",
+    "gamma",
+    "r",
+    "r_relative",
+    "hypothesis_h",
+    "kind",
+    "regime",
+    "value",
+    "lower",
+    "upper",
+    "width",
+    "decimal",
+    "undecided_probability",
+)
+
+
+def span(text: str, name: str = "range") -> tuple[fmpq, ...]:
+    """Read low:high:count, evenly spaced rationals with both ends, or a single number.
+
+    >>> span("0.1:0.5:3"), span("4/5")
+    ((1/10, 3/10, 1/2), (4/5,))
+    >>> span("0.1:0.5", "--alpha")
+    Traceback (most recent call last):
+        ...
+    markov_lrsao.errors.ParameterError: --alpha '0.1:0.5': write low:high:count, e.g. 0.01:0.99:99
+    """
+    parts = text.split(":")
+    if len(parts) == 1:
+        return (rational(text, name),)
+    if len(parts) != 3 or not parts[2].strip().isdecimal():
+        raise ParameterError(f"{name} {text!r}: write low:high:count, e.g. 0.01:0.99:99")
+    low, high, count = rational(parts[0], name), rational(parts[1], name), int(parts[2])
+    if count > _LARGEST_GRID:
+        raise ParameterError(f"{name} {text!r}: at most {_LARGEST_GRID:,} values are possible")
+    if count < 2 or low >= high:
+        raise ParameterError(
+            f"{name} {text!r}: low must be below high and the count at least 2; for one value "
+            f"write the number alone"
+        )
+    return tuple(low + (high - low) * fmpq(k, count - 1) for k in range(count))
+
+
+@cache
+def _release() -> str:
+    """Return the toolkit's version: points of another one are solved again."""
+    try:
+        return version("markov-lrsao")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapPlan:
+    """What a map is computed from.
+
+    Attributes
+    ----------
+    alphas : the columns of the grid
+    rs : its rows: values of r, or of the place of r in (H)
+    relative : whether `rs` are places in the interval of (H)
+    tolerance : relative width of an enclosure at which refinement stops
+    max_states : how many states may be followed per point; more make enclosures narrower
+    """
+
+    n: int
+    ell: int
+    gamma: fmpq
+    alphas: tuple[fmpq, ...]
+    rs: tuple[fmpq, ...]
+    relative: bool = True
+    tolerance: fmpq = TOLERANCE
+    max_states: int = MOST_STATES
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        ell: int,
+        alpha: str,
+        *,
+        r_relative: str | None = None,
+        r: str | None = None,
+        gamma: RationalLike | None = None,
+        outside_h: bool = False,
+        tolerance: RationalLike | None = None,
+        max_states: int = MOST_STATES,
+    ) -> MapPlan:
+        """Read a plan from texts and check all of its points.
+
+        Raises
+        ------
+        ParameterError
+            A range or a point is not allowed; the message says what to change.
+        """
+        if (r_relative is None) == (r is None):
+            raise ParameterError("give either --r-relative or --r, e.g. --r-relative 0.1:0.9:9")
+        width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
+        if width <= 0:
+            raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
+        JUMP.check(n, ell)
+        rows = span(r_relative, "--r-relative") if r_relative is not None else span(r or "", "--r")
+        plan = cls(
+            n=n,
+            ell=ell,
+            gamma=fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma"),
+            alphas=span(alpha, "--alpha"),
+            rs=rows,
+            relative=r_relative is not None,
+            tolerance=width,
+            max_states=max_states,
+        )
+        if len(plan.alphas) * len(rows) > _LARGEST_GRID:
+            raise ParameterError(
+                f"a grid of {len(plan.alphas) * len(rows):,} points is too large: at most "
+                f"{_LARGEST_GRID:,} are possible"
+            )
+        for p in plan.points:
+            if not p.inside and not outside_h:
+                raise ParameterError(
+                    f"the point alpha = {p.alpha}, r = {p.r} is outside hypothesis (H): keep "
+                    f"--r-relative within 0 and 1, or compute anyway with --outside-h"
+                )
+        return plan
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """All points, row by row: r in the outer order, alpha in the inner one."""
+        landscape = Landscape.jump(self.n, self.ell)
+        bounds = [hypothesis_h(landscape, Parameters(a, self.gamma, fmpq(0))) for a in self.alphas]
+        found = []
+        for x in self.rs:
+            for alpha, h in zip(self.alphas, bounds, strict=True):
+                if self.relative and not h.satisfiable:
+                    raise ParameterError(
+                        f"alpha = {alpha}: {h.describe()}, or give penalties with --r"
+                    )
+                r = h.lower + x * (h.upper - h.lower) if self.relative else x
+                if r < 0:
+                    raise ParameterError(
+                        f"--r-relative {x} at alpha = {alpha} means r = {r}: the penalty must "
+                        f"be r >= 0; begin higher, or give penalties with --r"
+                    )
+                place = (r - h.lower) / (h.upper - h.lower) if h.satisfiable else None
+                found.append(Point(alpha, self.gamma, r, place))
+        return tuple(found)
+
+    def key(self, point: Point) -> str:
+        """Return the text by which a solved point is found again."""
+        return (
+            f"{_release()} jump n={self.n} l={self.ell} alpha={point.alpha} "
+            f"gamma={point.gamma} r={point.r} tolerance={self.tolerance} "
+            f"states={self.max_states}"
+        )
+
+
+@dataclass(frozen=True)
+class Regime:
+    """The decided points with one law of T.
+
+    Attributes
+    ----------
+    number : 1 for the largest regime of the map
+    values : what its points share
+    points : numbers of the points
+    """
+
+    number: int
+    values: Values
+    points: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RegimeMap:
+    """A solved map: one `Values` per point of the plan, in the plan's order."""
+
+    plan: MapPlan
+    values: tuple[Values, ...]
+
+    @cached_property
+    def regimes(self) -> tuple[Regime, ...]:
+        """The regimes, largest first."""
+        members: dict[tuple[str, str], list[int]] = {}
+        for i, v in enumerate(self.values):
+            if v.regime is not None:
+                members.setdefault(v.regime, []).append(i)
+        ordered = sorted(members.values(), key=lambda group: (-len(group), group[0]))
+        return tuple(
+            Regime(k, self.values[group[0]], tuple(group))
+            for k, group in enumerate(ordered, start=1)
+        )
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Per point the number of its regime, "inf" in a trap, "-" where nothing is decided."""
+        result = ["inf" if v.kind == "infinite" else "-" for v in self.values]
+        for regime in self.regimes:
+            for i in regime.points:
+                result[i] = str(regime.number)
+        return tuple(result)
+
+    def count(self, kind: str) -> int:
+        """Return how many points have an answer of this kind."""
+        return sum(v.kind == kind for v in self.values)
+
+    def quantities(self, name: str) -> list[Quantity]:
+        """Return one quantity at all points."""
+        return [v.quantity(name) for v in self.values]
+
+    def rows(self, name: str = "total") -> Iterator[dict[str, str]]:
+        """Yield the lines of the table; see `COLUMNS`. A number that is not known is empty."""
+        for p, v, label in zip(self.plan.points, self.values, self.labels, strict=True):
+            q = v.quantity(name)
+            low, high = q.ends if q.ends is not None else ("", "")
+            width = q.width if q.lower is not None else None
+            yield dict(
+                zip(
+                    COLUMNS,
+                    (
+                        rational_text(p.alpha),
+                        rational_text(p.gamma),
+                        rational_text(p.r),
+                        "" if p.relative is None else rational_text(p.relative),
+                        "yes" if p.inside else "no",
+                        v.kind,
+                        label,
+                        "inf" if q.infinite else q.rational or "",
+                        low,
+                        high,
+                        "" if width is None else decimal_text(width, 6, towards=1),
+                        q.decimal if v.means else "",
+                        v.undecided or "",
+                    ),
+                    strict=True,
+                )
+            )
+
+    def to_csv(self, name: str = "total") -> str:
+        """Return the table as text."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows(name))
+        return out.getvalue()
+
+    def to_dict(self, name: str = "total") -> dict[str, Any]:
+        """Return the JSON form of `markov-lrsao map --json`."""
+        return {
+            "n": self.plan.n,
+            "ell": self.plan.ell,
+            "gamma": rational_text(self.plan.gamma),
+            "quantity": name,
+            "points": len(self.values),
+            "tolerance": rational_text(self.plan.tolerance),
+            "kinds": {k: self.count(k) for k in ("exact", "enclosure", "infinite", "open")},
+            "widest_relative": widest(self.quantities(name)),
+            "regimes": [
+                {
+                    "regime": g.number,
+                    "points": len(g.points),
+                    "total": quantity_text(g.values.means[0]),
+                    "variance": quantity_text(g.values.variance),
+                    "value": g.values.quantity(name).to_dict(),
+                }
+                for g in self.regimes
+            ],
+            "table": list(self.rows(name)),
+        }
+
+
+def widest(quantities: Sequence[Quantity]) -> float:
+    """Return the largest relative width among numbers with finite enclosures."""
+    widths = [
+        to_float(q.width / q.lower)
+        for q in quantities
+        if q.lower is not None and q.lower > 0 and q.width is not None
+    ]
+    return max(widths, default=0.0)
+
+
+Job = tuple[str, int, int, fmpq, fmpq, fmpq, fmpq, int]
+
+
+def _solve(job: Job) -> tuple[str, Values]:
+    key, n, ell, alpha, gamma, r, tolerance, most = job
+    return key, solve_point(n, ell, alpha, gamma, r, tolerance=tolerance, max_states=most)
+
+
+def _solved(jobs: list[Job], workers: int) -> Generator[tuple[str, Values], None, None]:
+    if workers == 1 or len(jobs) < 8:
+        yield from map(_solve, jobs)
+        return
+    with process_pool(workers) as pool:
+        yield from pool.map(_solve, jobs, chunksize=4)
+
+
+def regime_map(
+    plan: MapPlan,
+    *,
+    state: Path | None = None,
+    workers: int | None = None,
+    progress: Progress = no_progress,
+) -> RegimeMap:
+    """Solve the points of a plan that are missing in the state file, and return the map.
+
+    Parameters
+    ----------
+    state : file of solved points, made if missing; None keeps them in memory only
+    workers : processes; default one per core
+
+    Raises
+    ------
+    ParameterError
+        The state file cannot be used.
+    """
+    keys = [plan.key(p) for p in plan.points]
+    with PointStore(state) as store:
+        found = store.get(dict.fromkeys(keys))
+        jobs: list[Job] = [
+            (key, plan.n, plan.ell, p.alpha, p.gamma, p.r, plan.tolerance, plan.max_states)
+            for key, p in dict(zip(keys, plan.points, strict=True)).items()
+            if key not in found
+        ]
+        with progress("map", total=len(keys)) as bar:
+            bar.advance(len(found))
+            waiting: list[tuple[str, Values]] = []
+            last = time.monotonic()
+            try:
+                with closing(_solved(jobs, workers or os.cpu_count() or 1)) as solving:
+                    for key, values in solving:
+                        waiting.append((key, values))
+                        found[key] = values
+                        bar.advance()
+                        if time.monotonic() - last > _COMMIT_SECONDS:
+                            store.add(waiting)
+                            waiting, last = [], time.monotonic()
+            finally:
+                if waiting:  # Ctrl-C, too, keeps what is solved
+                    store.add(waiting)
+    return RegimeMap(plan, tuple(found[key] for key in keys))

@@ -1,0 +1,316 @@
+r"""E[T] at one point of a map of hyper-parameters, solved once per structure.
+
+Within a regime all comparisons turn out alike, so that the merged blocks of two points (see
+`markov_lrsao.crossing.decomposition`) are equal up to the numbers of their states: they have the
+same *structure*, hence the same law of T. `structure` is a digest of it, by which solved values are
+kept. The states of a merged block are pairwise different in behaviour, so colours that are
+refined by the colours of the successors tell all of them apart; the digest is that of the
+refined colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+
+from flint import fmpq
+
+from markov_lrsao.answers.expected import central_from_factorial, runtime
+from markov_lrsao.crossing.blocks import Block, Exit, State
+from markov_lrsao.crossing.decomposition import Decomposition
+from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
+from markov_lrsao.errors import (
+    CrossingError,
+    ParameterError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
+from markov_lrsao.exact.quantity import Quantity, square_root
+from markov_lrsao.exact.rationals import decimal_text, rational
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import UP, StepLaw
+from markov_lrsao.model.parameters import Parameters, hypothesis_h
+from markov_lrsao.values.enclosure import counted_phases, enclose_moments, resolve
+
+__all__ = [
+    "KINDS",
+    "QUANTITIES",
+    "Point",
+    "Values",
+    "quantity_text",
+    "read_quantity",
+    "solve_point",
+    "structure",
+]
+
+KINDS = ("exact", "enclosure", "infinite", "open")
+"""What an answer can be; "open": neither patterns nor values settle it within the limits."""
+_NOTHING = Quantity(None, fmpq(0))
+"""A non-negative number of which nothing is known."""
+QUANTITIES = ("total", "phase1", "phase2", "phase3", "stddev")
+
+
+@dataclass(frozen=True)
+class Values:
+    """What is known at one point.
+
+    Attributes
+    ----------
+    kind : one of `KINDS`
+    means : E[T], E[T_1], E[T_2], E[T_3]; empty where nothing is known
+    variance : Var[T]
+    undecided : a bound of the probability that an open comparison is ever met, as a decimal
+    reason : for kind "open", why
+    """
+
+    kind: str
+    means: tuple[Quantity, ...] = ()
+    variance: Quantity = _NOTHING
+    undecided: str | None = None
+    reason: str | None = None
+
+    def quantity(self, name: str) -> Quantity:
+        """Return one of `QUANTITIES`; the standard deviation as an enclosure.
+
+        Raises
+        ------
+        ParameterError
+            There is no such quantity.
+        """
+        if name not in QUANTITIES:
+            raise ParameterError(f"quantity {name!r} is unknown: choose {', '.join(QUANTITIES)}")
+        if not self.means:
+            return _NOTHING
+        return (
+            square_root(self.variance) if name == "stddev" else self.means[QUANTITIES.index(name)]
+        )
+
+    @property
+    def regime(self) -> tuple[str, str] | None:
+        """What all points of a regime share: exact E[T] and Var[T]; None where not decided."""
+        if self.kind != "exact":
+            return None
+        return quantity_text(self.means[0]), quantity_text(self.variance)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form; enclosures are rounded outwards."""
+        return {
+            "kind": self.kind,
+            "means": [quantity_text(q) for q in self.means],
+            "variance": quantity_text(self.variance),
+            "undecided": self.undecided,
+            "reason": self.reason,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, object]) -> Values:
+        """Read the JSON form back."""
+        means, undecided, reason = data["means"], data["undecided"], data["reason"]
+        assert isinstance(means, list)
+        return cls(
+            str(data["kind"]),
+            tuple(read_quantity(q) for q in means),
+            read_quantity(str(data["variance"])),
+            None if undecided is None else str(undecided),
+            None if reason is None else str(reason),
+        )
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the grid.
+
+    Attributes
+    ----------
+    relative : (r - lower) / (upper - lower) for the bounds of (H); None where (H) allows no r
+    """
+
+    alpha: fmpq
+    gamma: fmpq
+    r: fmpq
+    relative: fmpq | None
+
+    @property
+    def inside(self) -> bool:
+        """Whether (H) holds."""
+        return self.relative is not None and bool(0 < self.relative < 1)
+
+
+def quantity_text(q: Quantity) -> str:
+    """Return "p/q", "inf" or "[lower, upper]" with decimals rounded outwards.
+
+    >>> quantity_text(Quantity(fmpq(1, 3))), quantity_text(Quantity(None, fmpq(1), fmpq(2)))
+    ('1/3', '[1.0000000000000000000, 2.0000000000000000000]')
+    """
+    if q.infinite:
+        return "inf"
+    if q.rational is not None:
+        return q.rational
+    ends = q.ends
+    assert ends is not None
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def read_quantity(text: str) -> Quantity:
+    """Read what `quantity_text` writes."""
+    if text == "inf":
+        return Quantity(float("inf"))
+    if not text.startswith("["):
+        return Quantity(rational(text))
+    low, high = text[1:-1].split(", ")
+    return Quantity(None, rational(low), None if high == "inf" else rational(high))
+
+
+# -- the structure ------------------------------------------------------------------------
+
+
+def _digest(*parts: object) -> str:
+    return blake2b(repr(parts).encode(), digest_size=12).hexdigest()
+
+
+def _colours(
+    block: Block, outcome: dict[Exit, Hashable], returns: int | None
+) -> tuple[list[str], dict[Exit, str]]:
+    """Return colours of states and exits that differ where their behaviour does."""
+    exits = list(block.exits())
+    number = {state: i for i, state in enumerate(block.states)}
+    nodes: list[int | Exit] = [*range(len(block.states)), *exits]
+    back = {
+        x: number.get(State(block.last, x.phase, x.patterns))
+        for x in exits
+        if x.direction == returns
+    }
+    colour: dict[int | Exit, str] = {
+        i: _digest(s.position, s.phase) for i, s in enumerate(block.states)
+    }
+    colour.update({x: _digest("exit", x.direction, x.phase, outcome.get(x)) for x in exits})
+    count = 0
+    while True:
+        after: dict[int | Exit, str] = {}
+        for node in nodes:
+            if isinstance(node, Exit):
+                b = back.get(node)
+                after[node] = _digest(colour[node], None if b is None else colour[b])
+            else:
+                after[node] = _digest(
+                    colour[node], sorted((colour[t], repr(w)) for t, w in block.edges[node])
+                )
+        colour = after
+        found = len(set(colour.values()))
+        if found == count:  # a round without a split: the colours are settled
+            return [colour[i] for i in range(len(block.states))], {x: colour[x] for x in exits}
+        count = found
+
+
+def structure(d: Decomposition) -> str:
+    """Return a digest of a decided decomposition that does not depend on state numbers."""
+    outcome: dict[Exit, Hashable] = {}
+    parts: list[object] = []
+    if d.tail is not None:
+        tail, _ = _colours(d.tail, {}, None)
+        parts.append(sorted(tail))
+        for x in {x for x, _ in d.tail_start}:
+            outcome[x] = tuple(
+                sorted((mark, tail[i]) for (y, mark), i in d.tail_start.items() if y == x)
+            )
+    states, exits = _colours(d.bottom, outcome, UP)
+    top = d.top_region
+    return _digest(
+        d.law.landscape.name,
+        d.law.n,
+        d.law.landscape.ell,
+        d.cut,
+        d.phase,
+        d.sites,
+        None if top is None else (top.states, top.edges, d.top_counts),
+        parts,
+        sorted(states),
+        sorted(exits.values()),
+        [states[i] for i in d.bottom.start],
+    )
+
+
+# -- solving ------------------------------------------------------------------------------
+
+_solved: dict[str, Values] = {}
+_OUTSIDE = 10
+"""Outside (H) whole runs are followed, not only what comes after the cut: more states."""
+
+
+@lru_cache(maxsize=4)
+def _landscape(n: int, ell: int) -> Landscape:
+    return Landscape.jump(n, ell)
+
+
+def solve_point(
+    n: int, ell: int, alpha: fmpq, gamma: fmpq, r: fmpq, *, tolerance: fmpq, max_states: int
+) -> Values:
+    """Return what can be said at one point; within a process each structure is solved once.
+
+    Parameters
+    ----------
+    tolerance : relative width at which an enclosure is narrow enough
+    max_states : how many states may be followed after the cut, ten times as many outside (H)
+    """
+    landscape = _landscape(n, ell)
+    algorithm = Algorithm.lrsao(Parameters(alpha, gamma, r))
+    assert algorithm.parameters is not None
+    if hypothesis_h(landscape, algorithm.parameters).holds:
+        known = _within(StepLaw.of(landscape, algorithm), tolerance, max_states)
+        if known is not None:
+            return known
+    try:
+        found = runtime(
+            landscape,
+            algorithm,
+            method="crossing",
+            outside_h=True,
+            tolerance=tolerance,
+            max_states=_OUTSIDE * max_states,
+        )
+    except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError) as error:
+        return Values("open", reason=str(error))
+    return Values(
+        found.kind,
+        (found.total, *found.phases),
+        found.variance,
+        None if found.undecided is None else _probability(found.undecided.upper),
+    )
+
+
+def _within(law: StepLaw, tolerance: fmpq, max_states: int) -> Values | None:
+    """Follow values after the cut, which settles all of (H); None where it does not."""
+    try:
+        d = resolve(law, tolerance=tolerance, largest=max_states)
+    except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError):
+        return None
+    if d.choices is not None:
+        enclosed = enclose_moments(d, 2)
+        return _values(enclosed.values, _probability(enclosed.undecided))
+    key = structure(d)
+    if key not in _solved:
+        function = GeneratingFunction(d, Evaluation(exact=True, order=2))
+        _solved[key] = _values(
+            [
+                [Quantity(v) for v in central_from_factorial(function(phases))]
+                for phases in counted_phases(law)
+            ],
+            None,
+        )
+    return _solved[key]
+
+
+def _values(found: Sequence[Sequence[Quantity]], undecided: str | None) -> Values:
+    means = tuple(q[0] for q in found)
+    exact = all(q.exact for q in (*means, found[0][1]))
+    # An enclosure may close up by chance; it is not called decided then.
+    return Values(
+        "exact" if exact and undecided is None else "enclosure", means, found[0][1], undecided
+    )
+
+
+def _probability(bound: fmpq | None) -> str | None:
+    return None if bound is None else decimal_text(bound, 6, towards=1)

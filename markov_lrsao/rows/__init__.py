@@ -1,0 +1,3 @@
+"""One row of the Q-table: patterns of its entries, the automaton of a site, equal futures
+merged.
+"""

@@ -1,0 +1,413 @@
+r"""Row automata: how the pattern of one agent state evolves, derived from the update rule.
+
+For each agent state the automaton has the row's reachable patterns, and tells for every
+kind of position, pattern, chosen action and direction whether the move is accepted and
+which pattern follows. Nothing is typed in: the patterns follow from exact bounds on the
+entries, and the bounds from the transitions between patterns.
+
+**The fixed point.** A *node* is a pair (row class, pattern); it carries for each entry an
+interval that contains every value the entry can have while the row shows that pattern. An
+update of the chosen entry x of row s by a move with gain g is
+
+    x' = (keep + bootstrap) x + g                 if the agent's state stays s,
+    x' = keep x + g + bootstrap M,  M = max of the neighbour's row, otherwise,
+
+(the chosen entry is the maximum of its row). M is bounded over all nodes of the
+neighbour's row, whatever else happens in the run: that makes the automaton of a row depend
+on the row's own moves only, which is what crossing counts and lumping rest on. Given
+intervals, transitions are explored; given transitions, the least intervals are computed
+exactly (`markov_lrsao.rows.bounds`); this repeats, intervals only growing, until they contain
+what the explored transitions need. The result is an inductive invariant, hence true for all
+runs of any length: it is the content of Lemmas 2, 3, 4, 6, 8, 12 for the given instance.
+
+**Control.** Which patterns a row can show at which position matters: a state that occurs in
+two separate regions (the two plateaus of Jump share the state 0) behaves differently in
+each. Rows with several regions are explored together with the rows next to them, as one
+group of (position, patterns of the group); in the gaps between, the walk may come back at
+either end. (Where such a group has too many states, each of its rows is explored alone.)
+All other rows have one region, which a walk re-enters where it left it, and are explored
+alone. Rows whose positions are of the same kinds share one automaton, and the middle of a
+long run of positions of one kind is represented by one position with unknown depth, so that
+the cost does not grow with n.
+
+Under (H) with Jump this over-approximation is exact. Where bounds leave the greedy choice
+open, the pattern is marked and `RowAutomata.choose` raises `UndecidedComparisonError` for
+whoever reaches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from flint import fmpq
+
+from markov_lrsao.errors import SolverError, StateSpaceTooLargeError, UndecidedComparisonError
+from markov_lrsao.exact.intervals import Interval
+from markov_lrsao.model.law import DOWN, UP, Move, StepLaw
+from markov_lrsao.model.statements import implements
+from markov_lrsao.rows.bounds import Term, least_bounds
+from markov_lrsao.rows.patterns import Pattern, updated_pattern
+from markov_lrsao.rows.regions import AbstractPosition, Regions
+
+__all__ = ["LARGEST_GROUP", "MOST_TRANSITIONS", "RowAutomata", "derive_automata"]
+
+_LARGEST_NUMBER_OF_ROUNDS = 200
+_PATIENT_ROUNDS = 12
+LARGEST_GROUP = 30_000
+"""States of a group of rows that are explored together; beyond, each row is explored alone."""
+
+MOST_TRANSITIONS = 60_000
+"""Transitions between patterns that are derived in all rounds together: half a minute."""
+
+Node = tuple[int, int]
+"""A row class and the index of one of its patterns."""
+Box = tuple[Interval, ...]
+"""One interval per entry of a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowAutomata:
+    """The automata of all rows of a step law.
+
+    Attributes
+    ----------
+    regions : classes of rows, regions of positions
+    patterns : per row class the reachable patterns; index 0 is the fresh row
+    boxes : per row class and pattern the bounds of the entries
+    following : (kind, row class, pattern, action, direction) -> next pattern
+    rounds : how many rounds the fixed point took
+    """
+
+    law: StepLaw
+    regions: Regions
+    patterns: tuple[tuple[Pattern, ...], ...]
+    boxes: tuple[tuple[Box, ...], ...]
+    following: dict[tuple[int, int, int, int, int], int]
+    rounds: int
+
+    def choose(self, row_class: int, pattern: int) -> tuple[int, ...]:
+        """Return the greedy actions, among which the agent chooses uniformly.
+
+        Raises
+        ------
+        UndecidedComparisonError
+            The bounds do not decide which entry is largest.
+        """
+        shown = self.patterns[row_class][pattern]
+        if shown.undecided is not None:
+            i, j = shown.undecided
+            names, box = self.law.actions, self.boxes[row_class][pattern]
+            raise UndecidedComparisonError(
+                f"agent state {self.regions.class_name(row_class)}: the order of "
+                f"Q[{names[i]}] in {box[i]} and Q[{names[j]}] in {box[j]} is not decided by "
+                f"these bounds (pattern {shown.label(names)}); other hyper-parameters may decide it"
+            )
+        return shown.maximal
+
+    def label(self, row_class: int, pattern: int) -> str:
+        """Return a pattern's weak order, e.g. "L>0=J>R"."""
+        return self.patterns[row_class][pattern].label(self.law.actions)
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """One way in which the entry of `action` changes and the node becomes `target`."""
+
+    source: Node
+    action: int
+    gain: fmpq
+    neighbours: tuple[int, ...] | None  # row classes that M ranges over; None: the row itself
+    target: Node
+
+    def __hash__(self) -> int:
+        # Without the gain: the hash of an fmpq is slow.
+        return hash((self.source, self.action, self.neighbours, self.target))
+
+
+@dataclass
+class _Derivation:
+    law: StepLaw
+    regions: Regions
+    index: list[dict[Pattern, int]] = field(default_factory=list)
+    patterns: list[list[Pattern]] = field(default_factory=list)
+    boxes: dict[Node, Box] = field(default_factory=dict)
+    edges: dict[_Edge, None] = field(default_factory=dict)
+    following: dict[tuple[int, int, int, int, int], int] = field(default_factory=dict)
+    reached: dict[Node, None] = field(default_factory=dict)
+    largest: list[Interval] = field(default_factory=list)
+    # (row class, kind, direction) -> classes next to any position of that kind: one kind must
+    # lead to one pattern, so M ranges over the neighbours of all its positions.
+    outside: dict[tuple[int, int, int], tuple[int, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for group in self.regions.groups:
+            for place in group.positions:
+                for direction in (DOWN, UP):
+                    key = (place.row_class, place.kind, direction)
+                    met = {*self.outside.get(key, ()), *place.outside[direction]}
+                    self.outside[key] = tuple(sorted(met))
+        fresh = Pattern.zero(len(self.law.actions))
+        for c in range(self.regions.classes):
+            self.index.append({fresh: 0})
+            self.patterns.append([fresh])
+            self.boxes[c, 0] = (Interval.point(0),) * len(self.law.actions)
+            self.reached[c, 0] = None
+        self.largest = self.row_maxima()
+
+    # -- one round: explore the transitions that the present bounds allow -------------
+
+    def explore(self) -> None:
+        """Collect all transitions between patterns, with the present bounds."""
+        self.edges, self.following = {}, {}
+        largest = self.largest
+        for group in self.regions.groups:
+            start = (group.start, (0,) * len(group.rows))
+            stack, seen = [start], {start}
+            while stack:
+                if len(seen) > LARGEST_GROUP and len(group.rows) > 1:
+                    raise _GroupTooLargeError
+                if len(self.edges) > MOST_TRANSITIONS:
+                    raise _too_many_patterns(self.law)
+                at, shown = stack.pop()
+                place = group.positions[at]
+                if place.slot is None:  # outside the group: nothing of the group changes
+                    successors: Iterable[tuple[int, tuple[int, ...]]] = (
+                        (to, shown) for to in (*place.below, *place.above)
+                    )
+                else:
+                    successors = self.moves(place, shown, largest)
+                for state in successors:
+                    if state not in seen:
+                        seen.add(state)
+                        stack.append(state)
+
+    def moves(
+        self, place: AbstractPosition, shown: tuple[int, ...], largest: Sequence[Interval]
+    ) -> Iterable[tuple[int, tuple[int, ...]]]:
+        """Yield what one step makes of (place, patterns of the group's rows)."""
+        assert place.slot is not None
+        current = shown[place.slot]
+        for action in self.patterns[place.row_class][current].maximal:
+            for direction in (DOWN, UP):
+                move = self.law.kinds[place.kind][action][direction]
+                if not move.possible:
+                    continue
+                key = (place.kind, place.row_class, current, action, direction)
+                if key not in self.following:
+                    self.following[key] = self.follow(
+                        (place.row_class, current),
+                        action,
+                        move,
+                        self.outside[place.row_class, place.kind, direction],
+                        largest,
+                    )
+                after = (*shown[: place.slot], self.following[key], *shown[place.slot + 1 :])
+                if not move.accepted:
+                    yield place.number, after
+                else:
+                    for to in place.below if direction == DOWN else place.above:
+                        yield to, after
+
+    def follow(
+        self,
+        node: Node,
+        action: int,
+        move: Move,
+        outside: tuple[int, ...],
+        largest: Sequence[Interval],
+    ) -> int:
+        """Return the pattern that follows an update, recording the transition."""
+        algorithm, box = self.law.algorithm, self.boxes[node]
+        x = box[action]
+        if move.stays_in_row:
+            new = x.affine(algorithm.keep + algorithm.bootstrap, move.gain)
+            change = x.affine(algorithm.keep + algorithm.bootstrap - 1, move.gain)
+            neighbours = None
+        else:
+            m = largest[outside[0]]
+            for c in outside[1:]:
+                m = m.join(largest[c])
+            m = m.affine(algorithm.bootstrap, move.gain)
+            new, change = (
+                x.affine(algorithm.keep, fmpq(0)) + m,
+                (x.affine(algorithm.keep - 1, fmpq(0)) + m),
+            )
+            neighbours = outside
+        row_class, current = node
+        shown = updated_pattern(self.patterns[row_class][current], box, action, new, change)
+        known = self.index[row_class]
+        if shown not in known:
+            known[shown] = len(self.patterns[row_class])
+            self.patterns[row_class].append(shown)
+        target = (row_class, known[shown])
+        moved = tuple(new if a == action else b for a, b in enumerate(box))
+        self.boxes.setdefault(target, moved)
+        self.edges[_Edge(node, action, move.gain, neighbours, target)] = None
+        return target[1]
+
+    def row_maxima(self) -> list[Interval]:
+        """Bounds of M per row class: the largest entry over all patterns reached."""
+        result: list[Interval] = []
+        for c in range(self.regions.classes):
+            intervals = [
+                self.maximum(self.boxes[c, k], self.patterns[c][k])
+                for k in range(len(self.patterns[c]))
+                if (c, k) in self.reached
+            ]
+            joined = intervals[0]
+            for other in intervals[1:]:
+                joined = joined.join(other)
+            result.append(joined)
+        return result
+
+    @staticmethod
+    def maximum(box: Box, pattern: Pattern) -> Interval:
+        """Bounds of the largest entry of a row (of one of its undecided maximal entries)."""
+        joined = box[pattern.maximal[0]]
+        for a in pattern.maximal[1:]:
+            joined = Interval(
+                joined.low,
+                joined.join(box[a]).high,
+                joined.low_attained,
+                joined.join(box[a]).high_attained,
+            )
+        return joined
+
+    # -- the other half of a round: the least bounds for these transitions -------------
+
+    def least_boxes(self) -> dict[Node, Box]:
+        """Return the least boxes that the collected transitions allow."""
+        reached = dict.fromkeys([(c, 0) for c in range(self.regions.classes)])
+        reached.update(dict.fromkeys(node for e in self.edges for node in (e.source, e.target)))
+        number = {node: i for i, node in enumerate(reached)}
+        high, high_attained = self.solve(number, upper=True)
+        low, low_attained = self.solve(number, upper=False)
+        k = len(self.law.actions)
+        return {
+            node: tuple(
+                Interval(
+                    low[i * k + a],
+                    high[i * k + a],
+                    low_attained[i * k + a],
+                    high_attained[i * k + a],
+                )
+                for a in range(k)
+            )
+            for node, i in number.items()
+        }
+
+    def solve(self, number: dict[Node, int], *, upper: bool) -> tuple[list[fmpq], list[bool]]:
+        """Solve for all upper (or, negated, all lower) bounds."""
+        algorithm, k = self.law.algorithm, len(self.law.actions)
+        sign = 1 if upper else -1
+        maxima = len(number) * k  # the unknowns for M follow those for the entries
+        terms = [
+            Term(number[c, 0] * k + a, fmpq(0))
+            for c in range(self.regions.classes)
+            for a in range(k)
+        ]
+        copies: list[tuple[int, int]] = []
+        for (c, shown), i in number.items():
+            maximal = self.patterns[c][shown].maximal
+            copies.extend((maxima + c, i * k + a) for a in (maximal if upper else maximal[:1]))
+        for edge in self.edges:
+            source, target = number[edge.source] * k, number[edge.target] * k
+            copies.extend((target + a, source + a) for a in range(k) if a != edge.action)
+            into, old, gain = target + edge.action, source + edge.action, sign * edge.gain
+            if edge.neighbours is None:
+                factor = algorithm.keep + algorithm.bootstrap
+                if factor == 1 and gain == 0:
+                    copies.append((into, old))  # nothing is learnt: a copy, not a contraction
+                else:
+                    terms.append(Term(into, gain, ((old, factor),)))
+            else:
+                terms.extend(
+                    Term(into, gain, ((old, algorithm.keep), (maxima + c, algorithm.bootstrap)))
+                    for c in edge.neighbours
+                )
+        values, attained = least_bounds(maxima + self.regions.classes, terms, copies)
+        return [sign * (v if v is not None else fmpq(0)) for v in values], attained
+
+
+class _GroupTooLargeError(Exception):
+    """The rows of a group have too many joint patterns to be explored together."""
+
+
+@implements("Lemma 2", "Lemma 3", "Lemma 4", "Lemma 6", "Lemma 8", "Lemma 12")
+def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
+    """Derive the row automata of a step law by the fixed point above.
+
+    Parameters
+    ----------
+    last : they hold until this position is first hit; default the optimum
+
+    >>> from markov_lrsao.model.algorithm import Algorithm
+    >>> from markov_lrsao.model.landscape import Landscape
+    >>> from markov_lrsao.model.parameters import Parameters
+    >>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+    >>> automata = derive_automata(law)
+    >>> [automata.label(1, k) for k in range(len(automata.patterns[1]))]
+    ['0=L=J=R', 'J>0=L=R', '0=L=J>R', 'J>0=L>R']
+    """
+    law.check_bounded()
+    regions = Regions.of(law, last)
+    try:
+        return _fixed_point(_Derivation(law, regions))
+    except _GroupTooLargeError:
+        return _fixed_point(_Derivation(law, replace(regions, together=False)))
+
+
+def _fixed_point(derivation: _Derivation) -> RowAutomata:
+    """Explore transitions and compute their least bounds in turn, until nothing grows."""
+    work = 0
+    for rounds in range(1, _LARGEST_NUMBER_OF_ROUNDS + 1):
+        derivation.explore()
+        work += len(derivation.edges)
+        if work > MOST_TRANSITIONS:
+            raise _too_many_patterns(derivation.law)
+        least = derivation.least_boxes()
+        settled = True
+        for node, box in least.items():
+            present = derivation.boxes[node]
+            grown = tuple(a.join(b) for a, b in zip(present, box, strict=True))
+            if grown != present:
+                derivation.boxes[node], settled = grown, False
+        # Patterns of earlier rounds that are not reached any more do not widen M, but their
+        # boxes are kept: should they be reached again, they go on growing, not start afresh.
+        derivation.reached = dict.fromkeys(least)
+        largest = derivation.row_maxima()
+        if rounds > _PATIENT_ROUNDS:  # from here on M only grows too, so that this must end
+            largest = [a.join(b) for a, b in zip(derivation.largest, largest, strict=True)]
+        settled = settled and all(b in a for a, b in zip(derivation.largest, largest, strict=True))
+        if settled:
+            return _freeze(derivation, rounds)
+        derivation.largest = largest
+    raise SolverError("the patterns did not settle; please report this instance")
+
+
+def _too_many_patterns(law: StepLaw) -> StateSpaceTooLargeError:
+    return StateSpaceTooLargeError(
+        f"the Q-rows of {len(law.actions)} objectives show too many patterns here (more than "
+        f"{MOST_TRANSITIONS:,} transitions to derive); use fewer objectives, or estimate with "
+        f"`markov-lrsao simulate`",
+        advised=True,
+    )
+
+
+def _freeze(derivation: _Derivation, rounds: int) -> RowAutomata:
+    """Drop the patterns of earlier rounds that are not reachable, and renumber the rest."""
+    new_number: list[dict[int, int]] = []
+    patterns, boxes = [], []
+    for c, known in enumerate(derivation.patterns):
+        kept = [k for k in range(len(known)) if (c, k) in derivation.reached]
+        new_number.append({k: i for i, k in enumerate(kept)})
+        patterns.append(tuple(known[k] for k in kept))
+        boxes.append(tuple(derivation.boxes[c, k] for k in kept))
+    following = {
+        (kind, c, new_number[c][k], action, direction): new_number[c][to]
+        for (kind, c, k, action, direction), to in derivation.following.items()
+    }
+    return RowAutomata(
+        derivation.law, derivation.regions, tuple(patterns), tuple(boxes), following, rounds
+    )

@@ -1,0 +1,189 @@
+"""Least bounds on Q-entries: the exact solution of a system of max-affine equations.
+
+Every update of an entry is ``keep * q + gain + bootstrap * M`` with non-negative
+coefficients, so an upper bound on the old values gives an upper bound on the new one, and
+the least upper bounds u solve
+
+    u_i = max( floors of i,  u_j for every copy j -> i,
+               a u_j + c + b u_m  for every update (j, m) -> i ),        a + b < 1.
+
+Copies (entries that a transition leaves alone) are contracted along their cycles; after
+that every cycle shrinks, the solution is unique, and policy iteration finds it in finitely
+many exact linear solves: fix for each i the term that is largest, solve, choose again.
+Iterating the inequalities instead would converge to Lemma 2's bound (n-l-1)/(1-gamma) but
+never reach it.
+
+A bound is *attained* if finitely many updates lead to it; one that is approached along a
+cycle only is not. Lower bounds are the upper bounds of the negated entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from markov_lrsao.errors import SolverError
+from markov_lrsao.exact.graphs import components
+
+__all__ = ["Term", "least_bounds"]
+
+_LARGEST_NUMBER_OF_POLICIES = 1000
+
+
+@dataclass(frozen=True)
+class Term:
+    """A lower estimate ``sum of weight * unknown + constant`` of the unknown `target`."""
+
+    target: int
+    constant: fmpq
+    weights: tuple[tuple[int, fmpq], ...] = ()
+
+    def __hash__(self) -> int:
+        # Without the rationals, whose hash is slow: few terms differ in them alone.
+        return hash((self.target, *(j for j, _ in self.weights)))
+
+
+def least_bounds(
+    size: int, terms: Sequence[Term], copies: Sequence[tuple[int, int]]
+) -> tuple[list[fmpq | None], list[bool]]:
+    """Solve the system above.
+
+    Parameters
+    ----------
+    size : number of unknowns
+    terms : floors (no weights) and updates; the weights of one term add up to less than 1
+    copies : pairs (target, source), meaning u_target >= u_source
+
+    Returns
+    -------
+    values, attained
+        The value is None for an unknown that nothing flows into.
+    """
+    group = _copy_groups(size, copies)
+    count = max(group) + 1 if size else 0
+    options: list[list[Term]] = [[] for _ in range(count)]
+    one = fmpq(1)
+    seen: set[Term] = set()
+    for term in terms:
+        merged = Term(
+            group[term.target],
+            term.constant,
+            tuple((group[j], w) for j, w in term.weights if w != 0),
+        )
+        if merged not in seen:
+            seen.add(merged)
+            options[merged.target].append(merged)
+    for target, source in copies:
+        copy = Term(group[target], fmpq(0), ((group[source], one),))
+        if group[target] != group[source] and copy not in seen:
+            seen.add(copy)
+            options[copy.target].append(copy)
+    values = _policy_iteration(options)
+    attained = _attained(options, values)
+    return [values[g] for g in group], [attained[g] for g in group]
+
+
+def _copy_groups(size: int, copies: Sequence[tuple[int, int]]) -> list[int]:
+    """Contract the cycles of the copy graph: the unknowns on one are all equal."""
+    edges = sorted(set(copies))
+    indptr = np.zeros(size + 1, dtype=np.int64)
+    for target, _ in edges:
+        indptr[target + 1] += 1
+    indices = np.array([source for _, source in edges], dtype=np.int64)
+    return [int(g) for g in components(np.cumsum(indptr), indices).label]
+
+
+def _value(term: Term, values: Sequence[fmpq | None]) -> fmpq | None:
+    total = term.constant
+    for j, weight in term.weights:
+        known = values[j]
+        if known is None:
+            return None
+        total += weight * known
+    return total
+
+
+def _policy_iteration(options: Sequence[Sequence[Term]]) -> list[fmpq | None]:
+    values: list[fmpq | None] = [None] * len(options)
+    policy: list[Term | None] = [None] * len(options)
+    for _ in range(_LARGEST_NUMBER_OF_POLICIES):
+        improved = False
+        for i, terms in enumerate(options):
+            best = values[i]
+            for term in terms:
+                value = _value(term, values)
+                if value is not None and (best is None or value > best):
+                    best, policy[i], improved = value, term, True
+            if policy[i] is not None and values[i] is None:
+                values[i] = best  # lets the first sweep reach its successors
+        if not improved:
+            return values
+        _evaluate(policy, values)
+    raise SolverError("bounds on the Q-entries did not settle; please report this instance")
+
+
+def _evaluate(policy: Sequence[Term | None], values: list[fmpq | None]) -> None:
+    """Solve u_i = policy_i(u) exactly, component by component."""
+    indptr = np.zeros(len(policy) + 1, dtype=np.int64)
+    targets: list[int] = []
+    for i, term in enumerate(policy):
+        targets.extend(j for j, _ in (term.weights if term else ()))
+        indptr[i + 1] = len(targets)
+    order = components(indptr, np.array(targets, dtype=np.int64))
+    for c in range(len(order)):
+        members = order.members[order.start[c] : order.start[c + 1]].tolist()
+        if policy[members[0]] is None:
+            continue
+        if len(members) == 1:  # most are: no matrix is needed
+            values[members[0]] = _alone(members[0], policy[members[0]], values)
+            continue
+        local = {i: k for k, i in enumerate(members)}
+        matrix = fmpq_mat(len(members), len(members))
+        constants = fmpq_mat(len(members), 1)
+        for i, k in local.items():
+            term = policy[i]
+            assert term is not None
+            total = term.constant
+            matrix[k, k] = matrix[k, k] + 1
+            for j, weight in term.weights:
+                if j in local:
+                    matrix[k, local[j]] = matrix[k, local[j]] - weight
+                else:
+                    known = values[j]
+                    assert known is not None
+                    total += weight * known
+            constants[k, 0] = total
+        solution = matrix.solve(constants)
+        for i, k in local.items():
+            values[i] = solution[k, 0]
+
+
+def _alone(i: int, term: Term | None, values: Sequence[fmpq | None]) -> fmpq:
+    """Solve u_i = term, where no other unknown depends on u_i."""
+    assert term is not None
+    total, own = term.constant, fmpq(1)
+    for j, weight in term.weights:
+        if j == i:
+            own -= weight
+            continue
+        known = values[j]
+        assert known is not None
+        total += weight * known
+    return total / own
+
+
+def _attained(options: Sequence[Sequence[Term]], values: Sequence[fmpq | None]) -> list[bool]:
+    attained = [False] * len(options)
+    changed = True
+    while changed:
+        changed = False
+        for i, terms in enumerate(options):
+            if not attained[i] and any(
+                _value(term, values) == values[i] and all(attained[j] for j, _ in term.weights)
+                for term in terms
+            ):
+                attained[i] = changed = True
+    return attained

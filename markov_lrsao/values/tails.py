@@ -1,0 +1,289 @@
+r"""Crossing counts where patterns do not decide: values in the row that comes back.
+
+Under (H) all comparisons before the cut (see `markov_lrsao.crossing.decomposition`) are decided by
+signs; on the right plateau the order of several negative entries of row 0 depends on their values.
+So the automata are derived for runs until the cut only, and values are followed (by the
+clusters of `markov_lrsao.values.clusters`) where they matter: in the row of the cut, first on its
+lower region, where it learns what it brings along, then after the cut together with the row
+just below. Everything in between is as it was.
+
+What the values leave open becomes a choice, see `markov_lrsao.values.choices`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from flint import fmpq
+
+from markov_lrsao.crossing.blocks import Exit, State
+from markov_lrsao.crossing.decomposition import (
+    Decomposition,
+    cut_of,
+    exit_marks,
+    fell_below,
+    find_sites,
+    phase_of_sites,
+    regions_below,
+    tail_rows,
+)
+from markov_lrsao.errors import CrossingError
+from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.derived import automata_of
+from markov_lrsao.rows.lumping import merge_patterns
+from markov_lrsao.values.clusters import Clusters, Precision
+from markov_lrsao.values.merging import merge_alike
+from markov_lrsao.values.refinement import Refined, refine, safe_actions
+
+__all__ = ["LEVELS", "Level", "Tail", "refined_decomposition"]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One step of refinement; see `Precision` for what the numbers do.
+
+    Attributes
+    ----------
+    mesh : in units of alpha, the size of one reward
+    below : how much finer the row below the cut is told apart
+    exact : values are exact up to this many times the length of alpha and gamma, above 1 of
+        all hyper-parameters
+    """
+
+    mesh: fmpq
+    below: int
+    exact: int
+
+    def precision(self, law: StepLaw, row_below: int) -> Precision:
+        """Return the precision of this level for a law."""
+        algorithm = law.algorithm
+        if algorithm.learn == 0:
+            raise CrossingError("nothing is learnt: there are no values to follow")
+        known = [algorithm.learn, algorithm.bootstrap / algorithm.learn]
+        if self.exact > 1:  # penalties may be long: ties that involve them are rare
+            known.append(max(law.rewards, key=lambda v: v.p.bit_length() + v.q.bit_length()))
+        length = sum(v.p.bit_length() + v.q.bit_length() for v in known)
+        # Values of the row below are seen through bootstrap * M only.
+        coarser = max(fmpq(1), 1 / (8 * self.below * max(algorithm.bootstrap, fmpq(1, 10**9))))
+        return Precision(
+            abs(algorithm.learn) * self.mesh,
+            self.exact * min(max(length, 24), 200),
+            ((row_below, coarser),),
+        )
+
+
+LEVELS = (
+    Level(fmpq(1), 1, 1),
+    Level(fmpq(1, 4), 1, 1),
+    Level(fmpq(1, 4), 8, 2),
+    Level(fmpq(1, 16), 8, 0),
+    Level(fmpq(1, 64), 32, 0),
+    Level(fmpq(1, 256), 64, 0),
+    Level(fmpq(1, 1024), 256, 0),
+    Level(fmpq(1, 4096), 1024, 0),
+)
+"""Exact values first, for ties; then ever finer meshes, where exact values would be too many."""
+
+
+def refined_decomposition(
+    law: StepLaw,
+    level: Level,
+    automata: RowAutomata | None = None,
+    *,
+    largest: int = 60_000,
+    lose: bool = False,
+) -> Decomposition:
+    """Split the positions into blocks and sites, with values where they matter.
+
+    Parameters
+    ----------
+    automata : row automata until the cut, if already derived
+    largest : refuse to follow more states than this
+    lose : give up runs that fall below the tail, instead of refusing; such a decomposition
+        always has `choices`, and is good for finding traps only
+
+    Raises
+    ------
+    CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    cut = cut_of(law)
+    if cut == law.optimum:
+        raise CrossingError("no row comes back: there is nothing to refine")
+    automata = automata if automata is not None else automata_of(law, cut)
+    row, below = int(law.row[cut]), int(law.row[cut - 1])
+    apart = {int(automata.regions.row_class[r]) for r in (row, below)}
+    merged, _ = merge_patterns(automata, apart)
+    regions, milestones = regions_below(law, cut), law.landscape.milestones
+    sites, counts, top, bottom_last = find_sites(merged, cut, regions, milestones)
+    phase = phase_of_sites(milestones, cut, bottom_last)
+    if top is None:
+        raise CrossingError("no sites lie between the two regions of one row")
+    if tail_rows(law, int(regions[-1])) != (below, row):
+        raise CrossingError("after the cut more than two rows are met")
+    precision = level.precision(law, below)
+    rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
+    if row not in rows:
+        raise CrossingError(
+            f"agent state {law.row_value[row]} is met both among the sites and after the cut"
+        )
+    brought = Clusters(law, replace(precision, coarser=()))
+    start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
+    bottom = refine(
+        merged,
+        brought,
+        0,
+        bottom_last,
+        [start],
+        milestones,
+        rows=rows,
+        tracked=[row],
+        reenter=UP,
+        largest=largest,
+    )
+    if bottom.undecided:
+        raise CrossingError("a comparison before the cut depends on values")
+    slot = rows.index(row)
+    exits = [x for x in bottom.block().exits() if x.direction == UP]
+    marks = exit_marks(top)
+    tail = Tail(
+        law,
+        merged,
+        Clusters(law, precision),
+        cut,
+        brought,
+        [(x.patterns[slot], mark) for x in exits for mark in marks],
+    )
+    whole, entered = tail.explore(largest, lose=lose)
+    starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
+
+    def outcome(x: Exit) -> tuple[object, ...]:
+        return (x.direction, x.phase, *(starts[x, m] for m in marks if (x, m) in starts))
+
+    short, _, became = merge_alike(bottom, outcome, returns=UP)
+    decided = not whole.undecided and not lose
+    return Decomposition(
+        law,
+        merged,
+        cut,
+        top,
+        counts,
+        sites,
+        short.block(),
+        whole.block() if decided else None,
+        {(x, m): starts[x, m] for x in dict.fromkeys(became[x] for x in exits) for m in marks},
+        phase,
+        None if decided else whole,
+    )
+
+
+class Tail:
+    """The walk after the cut, on the rows of the cut and of the position below.
+
+    Parameters
+    ----------
+    automata : row automata until the cut
+    brought : clusters in which the row of the cut is when the cut is hit
+    pairs : (cluster of `brought`, pattern of the row below) with which it can be hit
+    """
+
+    def __init__(
+        self,
+        law: StepLaw,
+        automata: RowAutomata,
+        clusters: Clusters,
+        cut: int,
+        brought: Clusters,
+        pairs: Sequence[tuple[int, int]],
+    ) -> None:
+        self.law, self.automata, self.clusters, self.cut = law, automata, clusters, cut
+        self.brought, self.pairs = brought, list(dict.fromkeys(pairs))
+        self.row, self.below = int(law.row[cut]), int(law.row[cut - 1])
+        self.safe = {r: safe_actions(law, cut - 1, law.optimum, r) for r in (self.row, self.below)}
+
+    def explore(
+        self, largest: int, *, lose: bool = False
+    ) -> tuple[Refined, dict[tuple[int, int], int]]:
+        """Return the merged tail, and its state for each pair.
+
+        Raises
+        ------
+        CrossingError
+            The walk can fall below the tail, and `lose` does not give such runs up.
+        """
+        entered = self.entered()
+        while True:
+            found = refine(
+                self.automata,
+                self.clusters,
+                self.cut - 1,
+                self.law.optimum,
+                list(dict.fromkeys(entered.values())),
+                self.law.landscape.milestones,
+                rows=(self.below, self.row),
+                tracked=(self.below, self.row),
+                final=True,
+                lose=lose,
+                largest=largest,
+            )
+            again = self.entered()  # clusters have grown: the walk may begin in others
+            if again == entered and not self.clusters.grown:
+                break
+            entered = again
+        fallen = {
+            x
+            for options in found.options
+            for edges in options
+            for x, _ in edges
+            if isinstance(x, Exit) and x.direction == DOWN
+        }
+        if fallen and not lose:
+            raise fell_below(self.cut, self.cut - 1)
+        number = {state: i for i, state in enumerate(found.states)}
+        merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase))
+        return merged, {key: became[number[state]] for key, state in entered.items()}
+
+    def entered(self) -> dict[tuple[int, int], State]:
+        """Return the state in which the cut is hit, per pair."""
+        phase = sum(m <= self.cut for m in self.law.landscape.milestones)
+        result = {}
+        for brought, mark in self.pairs:
+            a = self.clusters.of_box(
+                self.row,
+                self.brought.keys[brought].pattern,
+                self.brought.boxes[brought],
+                self.safe[self.row],
+            )
+            result[brought, mark] = State(self.cut, phase, (self.row_below(mark, a), a))
+        return result
+
+    def row_below(self, mark: int, brought: int) -> int:
+        """Return the cluster of the row below when the cut is hit.
+
+        The last update of that row is the move to the cut, which learnt from the maximum of
+        the cut's row. Where it follows from the mark which move that was, the update is
+        carried out here; otherwise the automaton's bounds are taken.
+        """
+        law, automata, row = self.law, self.automata, self.below
+        c, kind = int(automata.regions.row_class[row]), int(law.kind[self.cut - 1])
+        patterns, boxes = automata.patterns[c], automata.boxes[c]
+        before = [
+            (k, action)
+            for (at, of, k, action, direction), to in automata.following.items()
+            if (at, of, direction, to) == (kind, c, UP, mark)
+            and law.kinds[kind][action][UP].accepted
+            and action in patterns[k].maximal
+        ]
+        if len(before) != 1 or patterns[before[0][0]].undecided is not None:
+            return self.clusters.of_box(row, patterns[mark], boxes[mark], self.safe[row])
+        k, action = before[0]
+        source = self.clusters.of_box(row, patterns[k], boxes[k], ())
+        return self.clusters.follow(
+            source,
+            self.clusters.options(source)[0],
+            action,
+            law.kinds[kind][action][UP],
+            brought,
+            self.safe[row],
+        )

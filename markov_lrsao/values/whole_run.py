@@ -1,0 +1,250 @@
+r"""The joint chain with values, for any hyper-parameters at small n.
+
+Two ways of following a whole run:
+
+* `joint_with_values`: under (H) signs decide everything before the cut. The joint chain
+  of all patterns is enumerated up to the cut, with the values of the one row that comes
+  back; the walk after the cut follows (`markov_lrsao.values.tails`). Nothing rests on the
+  independence of the sites: this is the second way to what crossing counts give.
+* `everything`: outside (H) the same row may be open anywhere. All rows with an undecided
+  pattern are followed by values from the start, the others by their automata.
+
+Both yield one `Refined` block from the first step to the optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.crossing.blocks import Corridor, Exit, State
+from markov_lrsao.crossing.decomposition import cut_of, tail_rows
+from markov_lrsao.errors import CrossingError
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.derived import automata_of
+from markov_lrsao.rows.lumping import merge_patterns
+from markov_lrsao.values.clusters import Clusters, Precision
+from markov_lrsao.values.refinement import Edge, Refined, refine
+from markov_lrsao.values.tails import Level, Tail
+
+__all__ = ["chain_with_values", "describe_state", "everything", "joint_with_values"]
+
+
+IntArray = npt.NDArray[np.int64]
+
+
+def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
+    """Return the joint chain of a run whose comparisons before the cut are all decided.
+
+    Raises
+    ------
+    CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    cut = cut_of(law)
+    if cut == law.optimum or len(tail_rows(law, cut - 1)) != 2:
+        raise CrossingError("no single row comes back after the cut")
+    automata = automata_of(law, cut)
+    row, below = int(law.row[cut]), int(law.row[cut - 1])
+    merged, _ = merge_patterns(automata, {int(automata.regions.row_class[r]) for r in (row, below)})
+    precision = level.precision(law, below)
+    rows = tuple(dict.fromkeys(law.row[:cut].tolist()))
+    brought = Clusters(law, replace(precision, coarser=()))
+    start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
+    before = refine(
+        merged,
+        brought,
+        0,
+        cut - 1,
+        [start],
+        law.landscape.milestones,
+        rows=rows,
+        tracked=[row],
+        largest=largest,
+    )
+    if before.undecided:
+        raise CrossingError("a comparison before the cut depends on values")
+    at, under = rows.index(row), rows.index(below)
+    exits = list(before.block().exits())
+    tail, entered = Tail(
+        law,
+        merged,
+        Clusters(law, precision),
+        cut,
+        brought,
+        [(x.patterns[at], x.patterns[under]) for x in exits],
+    ).explore(largest)
+    shift = len(before.states)
+
+    def into_tail(edges: Sequence[Edge]) -> tuple[Edge, ...]:
+        shares: dict[int | Exit, list[int]] = {}
+        for target, weight in edges:
+            assert isinstance(weight, tuple)
+            to = (
+                target
+                if isinstance(target, int)
+                else (shift + entered[target.patterns[at], target.patterns[under]])
+            )
+            total = shares.setdefault(to, [0, 0])
+            total[0] += weight[0]
+            total[1] += weight[1]
+        return tuple((to, (a, b)) for to, (a, b) in shares.items())
+
+    def shifted(edges: Sequence[Edge]) -> tuple[Edge, ...]:
+        return tuple((t + shift if isinstance(t, int) else t, w) for t, w in edges)
+
+    return replace(
+        before,
+        last=law.optimum,
+        states=before.states + tail.states,
+        after=tail,
+        options=(
+            *(tuple(into_tail(e) for e in o) for o in before.options),
+            *(tuple(shifted(e) for e in o) for o in tail.options),
+        ),
+    )
+
+
+def undecided_rows(automata: RowAutomata) -> tuple[int, ...]:
+    """Return the rows one of whose patterns leaves the greedy choice open."""
+    law, regions = automata.law, automata.regions
+    rows = dict.fromkeys(law.row[: law.optimum].tolist())
+    return tuple(
+        r
+        for r in rows
+        if any(p.undecided is not None for p in automata.patterns[int(regions.row_class[r])])
+    )
+
+
+def everything(
+    law: StepLaw, mesh: fmpq, *, exact_bits: int, largest: int, all_rows: bool = False
+) -> Refined:
+    """Follow rows by values, from the first step to the optimum.
+
+    Parameters
+    ----------
+    all_rows : follow all rows, not only those that patterns leave open
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+    """
+    automata = automata_of(law)
+    tracked = (
+        tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+        if all_rows
+        else undecided_rows(automata)
+    )
+    merged, _ = merge_patterns(automata, {int(automata.regions.row_class[r]) for r in tracked})
+    rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    clusters = Clusters(law, Precision(mesh, exact_bits))
+    start = State(0, 0, tuple(clusters.fresh(r) if r in tracked else 0 for r in rows))
+    return refine(
+        merged,
+        clusters,
+        0,
+        law.optimum,
+        [start],
+        law.landscape.milestones,
+        rows=rows,
+        tracked=tracked,
+        largest=largest,
+    )
+
+
+def describe_state(block: Refined, state: int) -> str:
+    """Return a state in words, e.g. "p=6 [6: 0=J>L>R]"; rows that are fresh are left out.
+
+    After the cut only rows that can still be met are known.
+    """
+    if block.after is not None:
+        own = len(block.states) - len(block.after.states)
+        if state >= own:
+            return describe_state(block.after, state - own)
+    law, shown = block.automata.law, block.states[state]
+    text = [f"p={shown.position}"]
+    for r, k in sorted(zip(block.rows, shown.patterns, strict=True)):
+        if k < 0:
+            continue
+        c = int(block.automata.regions.row_class[r])
+        pattern = (
+            block.clusters.keys[k].pattern if r in block.tracked else block.automata.patterns[c][k]
+        )
+        if any(pattern.signs) or any(pattern.order):
+            text.append(f"[{law.row_value[r]}: {pattern.label(law.actions)}]")
+    return " ".join(text)
+
+
+def chain_with_values(
+    block: Refined, chosen: Sequence[int] | None = None
+) -> tuple[MarkovChain, IntArray]:
+    """Return a block from the start to the optimum as a chain, and the phase of every state.
+
+    Corridors are written out.
+
+    Parameters
+    ----------
+    chosen : option taken in each state, by default the first (the only one where decided)
+    """
+    law = block.automata.law
+    n, size = law.n, len(block.states)
+    edges: list[list[tuple[int, int]]] = []
+    positions = [s.position for s in block.states]
+    phases = [s.phase for s in block.states]
+    corridor: dict[tuple[int, int], int] = {}
+    extra: list[list[tuple[int, int]]] = []
+    optimum = -1  # numbered last
+
+    def way_up(p: int, last: int, phase: int) -> int:
+        """Return the state that walks up from p, made when first needed."""
+        if p > last:
+            return optimum
+        key = (p, phase)
+        if key not in corridor:
+            corridor[key] = size + len(extra)
+            extra.append([])
+            positions.append(p)
+            phases.append(phase)
+            own = corridor[key]
+            extra[own - size] = _step(n, p, own, way_up(p + 1, last, phase), block.denominator)
+        return corridor[key]
+
+    for i, (state, options) in enumerate(zip(block.states, block.options, strict=True)):
+        row: dict[int, int] = {}
+        for target, weight in options[chosen[i] if chosen is not None else 0]:
+            if isinstance(weight, Corridor):
+                nxt = way_up(weight.first + 1, weight.last, state.phase)
+                row.update(dict(_step(n, weight.first, i, nxt, block.denominator)))
+                continue
+            to = optimum if isinstance(target, Exit) else target
+            share = weight[0] * state.position + weight[1] * (n - state.position)
+            if share:
+                row[to] = row.get(to, 0) + share
+        edges.append(list(row.items()))
+    edges += extra
+    end = len(edges)
+    positions.append(law.optimum)
+    phases.append(len(law.landscape.milestones))
+    edges.append([(end, block.denominator)])
+    ordered = [sorted((end if t == optimum else t, w) for t, w in row) for row in edges]
+    indptr = np.cumsum([0, *(len(row) for row in ordered)])
+    chain = MarkovChain(
+        indptr=indptr.astype(np.int64),
+        indices=np.array([t for row in ordered for t, _ in row], dtype=np.int64),
+        numerators=np.array([w for row in ordered for _, w in row], dtype=np.int64),
+        denominators=np.full(len(ordered), block.denominator, dtype=np.int64),
+        positions=np.array(positions, dtype=np.int64),
+        start=np.array([block.start[0]], dtype=np.int64),
+        labeller=lambda s: describe_state(block, s) if s < size else f"p={positions[s]}",
+    )
+    return chain, np.array(phases, dtype=np.int64)
+
+
+def _step(n: int, p: int, stay: int, up: int, denominator: int) -> list[tuple[int, int]]:
+    unit = denominator // n
+    return [(t, w) for t, w in ((stay, unit * p), (up, unit * (n - p))) if w]

@@ -1,0 +1,1 @@
+"""Computer algebra: polynomials, harmonic numbers, brackets of functions, displayed lines."""

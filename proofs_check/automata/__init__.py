@@ -1,0 +1,1 @@
+"""Automata over cells of Q-values, derived by the solver, and the expectations they give."""

@@ -1,0 +1,141 @@
+r"""E[T_3^1] and P(E) exactly, at any n, for the paper's hyper-parameters.
+
+Phase 3 begins at n-l with a row 0 that phase 1 left behind (phase 2 changes only L, which stays
+positive) and with the row of n-l-1 as its automaton leaves it upwards for the first time. From
+there the joint chain of the two rows on n-l-1 .. n is explored until E^3 = (R+ on the plateau, or
+n is hit). Probabilities at the start of phase 3 are read from exact chains as well.
+"""
+
+from __future__ import annotations
+
+from flint import fmpq, fmpq_mat
+
+from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.rows.automata import RowAutomata
+
+__all__ = ["entry_law", "first_subphase", "probability_of_e"]
+
+State = tuple[int, int, int]
+"""Position, pattern of row 0, pattern of the row of n-l-1."""
+
+
+def _steps(automata: RowAutomata, p: int, k: int) -> list[tuple[int, int, bool, int, fmpq]]:
+    """Return (action, direction, accepted, next pattern, probability) at a position."""
+    law = automata.law
+    c, kind = int(automata.regions.row_class[law.row[p]]), int(law.kind[p])
+    greedy = automata.choose(c, k)
+    found = []
+    for a in greedy:
+        for d, weight in ((DOWN, p), (UP, law.n - p)):
+            if weight:
+                found.append(
+                    (
+                        a,
+                        d,
+                        law.kinds[kind][a][d].accepted,
+                        automata.following[kind, c, k, a, d],
+                        fmpq(weight, law.n * len(greedy)),
+                    )
+                )
+    return found
+
+
+def _absorbed(
+    automata: RowAutomata, start: tuple[int, int], inside: range
+) -> dict[tuple[int, int], fmpq]:
+    """Return the law of (position, pattern) when a row's positions are left for good upwards.
+
+    The row is left at the upper end only; a fall below `inside` comes back where it left.
+    """
+    law = automata.law
+    states, index = [start], {start: 0}
+    rows: list[dict[int, fmpq]] = []
+    exits: dict[tuple[int, int], dict[int, fmpq]] = {}
+    for number, (p, k) in enumerate(states):
+        row: dict[int, fmpq] = {}
+        for _, d, accepted, after, chance in _steps(automata, p, k):
+            q = p + 2 * d - 1 if accepted else p
+            if q > inside[-1]:
+                exits.setdefault((q, after), {})[number] = (
+                    exits.get((q, after), {}).get(number, fmpq(0)) + chance
+                )
+                continue
+            target = (max(q, inside[0]), after)
+            if target not in index:
+                index[target] = len(states)
+                states.append(target)
+            row[index[target]] = row.get(index[target], fmpq(0)) + chance
+        rows.append(row)
+    size = len(states)
+    matrix, unit = fmpq_mat(size, size), fmpq_mat(size, 1)
+    unit[0, 0] = fmpq(1)
+    for i, row in enumerate(rows):
+        matrix[i, i] = matrix[i, i] + 1
+        for j, chance in row.items():
+            matrix[j, i] = matrix[j, i] - chance
+    flow = matrix.solve(unit)
+    assert law.n >= inside[-1]
+    return {
+        key: sum((flow[i, 0] * chance for i, chance in sources.items()), fmpq(0))
+        for key, sources in exits.items()
+    }
+
+
+def entry_law(automata: RowAutomata) -> dict[State, fmpq]:
+    """Return the law of the state in which phase 3 begins."""
+    law = automata.law
+    first, cut = law.landscape.milestones[:2]
+    left: dict[int, fmpq] = {}
+    for (_, k), chance in _absorbed(automata, (0, 0), range(0, first)).items():
+        left[k] = left.get(k, fmpq(0)) + chance
+    top: dict[int, fmpq] = {}
+    for (_, k), chance in _absorbed(automata, (cut - 1, 0), range(cut - 1, cut)).items():
+        top[k] = top.get(k, fmpq(0)) + chance
+    return {(cut, a, b): x * y for a, x in left.items() for b, y in top.items()}
+
+
+def first_subphase(automata: RowAutomata) -> fmpq:
+    """Return E[T_3^1], counting the step in which E^3 occurs."""
+    law = automata.law
+    cut, optimum = law.landscape.milestones[1], law.optimum
+    right = law.actions.index("R")
+    begin = entry_law(automata)
+    states, index = list(begin), {s: i for i, s in enumerate(begin)}
+    rows: list[dict[int, fmpq]] = []
+    for p, a, b in states:
+        row: dict[int, fmpq] = {}
+        on_plateau = p >= cut
+        for action, d, accepted, after, chance in _steps(automata, p, a if on_plateau else b):
+            q = p + 2 * d - 1 if accepted else p
+            if q == optimum or (on_plateau and action == right and d == UP):
+                continue
+            target = (q, after, b) if on_plateau else (q, a, after)
+            if target not in index:
+                index[target] = len(states)
+                states.append(target)
+            row[index[target]] = row.get(index[target], fmpq(0)) + chance
+        rows.append(row)
+    size = len(states)
+    matrix, ones = fmpq_mat(size, size), fmpq_mat(size, 1)
+    for i, row in enumerate(rows):
+        ones[i, 0] = fmpq(1)
+        matrix[i, i] = matrix[i, i] + 1
+        for j, chance in row.items():
+            matrix[i, j] = matrix[i, j] - chance
+    means = matrix.solve(ones)
+    return sum((chance * means[index[s], 0] for s, chance in begin.items()), fmpq(0))
+
+
+def probability_of_e(automata: RowAutomata) -> fmpq:
+    """Return P(E): one step into phase 3 the walk is at n-l-1, Q[0,R] < 0 <= Q[0,J]."""
+    law = automata.law
+    cut = law.landscape.milestones[1]
+    j, r = law.actions.index("J"), law.actions.index("R")
+    c = int(automata.regions.row_class[law.row[0]])
+    total = fmpq(0)
+    for (p, a, _), weight in entry_law(automata).items():
+        for _, d, accepted, after, chance in _steps(automata, p, a):
+            signs = automata.patterns[c][after].signs
+            if accepted and p + 2 * d - 1 == cut - 1 and signs[r] < 0 <= signs[j]:
+                total += weight * chance
+    return total

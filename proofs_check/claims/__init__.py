@@ -1,0 +1,1 @@
+"""What is claimed and what an answer is: expressions, settings, verdicts, counterexamples."""

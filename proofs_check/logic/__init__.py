@@ -1,0 +1,1 @@
+"""SMT: the solver, the cases of a step, induction over runs, the facts it proves."""

@@ -1,0 +1,188 @@
+"""The joint chain with its steps labelled: exhaustive evidence, and shortest counterexamples.
+
+States are (position, phase, pattern of every row), steps carry action and direction. A statement
+about single steps is decided by looking at every reachable step, one about counts by the longest
+path over strongly connected components. A violation yields a shortest path from the start, which
+is a run that can be replayed with exact Q-values, because the patterns are exact.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from markov_lrsao.errors import StateSpaceTooLargeError
+from markov_lrsao.exact.graphs import components
+from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
+from proofs_check.runs.steps import Choice
+
+__all__ = ["Edge", "Graph", "Node", "explore"]
+
+Node = tuple[int, int, tuple[int, ...]]
+"""Position, phase (from 1) and the pattern numbers of all rows."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A step between two nodes; the names are those of `runs.Record`."""
+
+    source: int
+    target: int
+    position: int
+    action: str
+    direction: int
+    accepted: bool
+    next_position: int
+    phase: int
+    next_phase: int
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """All reachable nodes and steps.
+
+    Attributes
+    ----------
+    rows : rows whose patterns are in a node, in order
+    """
+
+    law: StepLaw
+    automata: RowAutomata
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    rows: tuple[int, ...]
+
+    @cached_property
+    def outgoing(self) -> list[list[Edge]]:
+        """Node -> its steps."""
+        out: list[list[Edge]] = [[] for _ in self.nodes]
+        for edge in self.edges:
+            out[edge.source].append(edge)
+        return out
+
+    @cached_property
+    def _sign(self) -> dict[tuple[int, int], tuple[int, ...]]:
+        automata = self.automata
+        return {
+            (r, k): shown.signs
+            for r in self.rows
+            for k, shown in enumerate(automata.patterns[int(automata.regions.row_class[r])])
+        }
+
+    def signs(self, node: int, row: int) -> tuple[int, ...]:
+        """Return the signs of a row's entries at a node."""
+        return self._sign[row, self.nodes[node][2][self.rows.index(row)]]
+
+    @cached_property
+    def _order(self) -> Any:
+        counts = np.bincount([e.source for e in self.edges], minlength=len(self.nodes))
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        indices = np.array([e.target for row in self.outgoing for e in row], dtype=np.int64)
+        return components(indptr, indices)
+
+    def largest_count(self, counts: Callable[[Any], bool]) -> int | None:
+        """Return the largest number of counted steps in a run; None if unbounded."""
+        label = self._order.label.tolist()
+        best = [0] * len(self._order)
+        edges = sorted(
+            ((label[e.source], label[e.target], counts(e)) for e in self.edges),
+            key=lambda item: item[0],
+        )
+        for source, to, counted in edges:
+            if source == to:
+                if counted:
+                    return None
+            else:
+                best[source] = max(best[source], best[to] + counted)
+        return int(best[label[0]])
+
+    def shortest(
+        self, look: Callable[[Any, Edge], tuple[Hashable, bool]], start: Hashable = None
+    ) -> list[Edge] | None:
+        """Return a shortest run whose last step is flagged by `look`, or None.
+
+        `look` maps (memory, step) to (memory, flagged); memories must be finitely many.
+        """
+        first = (0, start)
+        origin: dict[Any, tuple[Any, Edge] | None] = {first: None}
+        queue = deque([first])
+        while queue:
+            state = queue.popleft()
+            for edge in self.outgoing[state[0]]:
+                memory, flagged = look(state[1], edge)
+                following = (edge.target, memory)
+                if flagged:
+                    path = [edge]
+                    link = origin[state]
+                    while link is not None:
+                        path.append(link[1])
+                        link = origin[link[0]]
+                    return path[::-1]
+                if following not in origin:
+                    origin[following] = (state, edge)
+                    queue.append(following)
+        return None
+
+    @staticmethod
+    def choices(path: Sequence[Edge]) -> list[Choice]:
+        """Return a path as the choices of a run."""
+        return [(e.action, e.direction) for e in path]
+
+
+def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
+    """Enumerate the joint chain with labelled steps.
+
+    Raises
+    ------
+    UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    automata = derive_automata(law)
+    row_class = automata.regions.row_class.tolist()
+    rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    slot = {r: i for i, r in enumerate(rows)}
+    milestones = law.landscape.milestones
+    moves: dict[tuple[int, int], list[tuple[str, int, bool, int]]] = {}
+
+    def moves_at(p: int, k: int) -> list[tuple[str, int, bool, int]]:
+        if (p, k) not in moves:
+            c, kind = row_class[int(law.row[p])], int(law.kind[p])
+            moves[p, k] = [
+                (
+                    law.actions[a],
+                    d,
+                    law.kinds[kind][a][d].accepted,
+                    automata.following[kind, c, k, a, d],
+                )
+                for a in automata.choose(c, k)
+                for d in (DOWN, UP)
+                if law.kinds[kind][a][d].possible
+            ]
+        return moves[p, k]
+
+    start: Node = (0, 1, (0,) * len(rows))
+    index, nodes, edges = {start: 0}, [start], []
+    position = 0
+    while position < len(nodes):
+        p, phase, shown = nodes[position]
+        if p != law.optimum:
+            at = slot[int(law.row[p])]
+            for action, d, accepted, k in moves_at(p, shown[at]):
+                after = p + 2 * d - 1 if accepted else p
+                hit = phase <= len(milestones) and after == milestones[phase - 1]
+                node: Node = (after, phase + hit, (*shown[:at], k, *shown[at + 1 :]))
+                if node not in index:
+                    index[node] = len(nodes)
+                    nodes.append(node)
+                    if len(nodes) > limit:
+                        raise StateSpaceTooLargeError(f"more than {limit:,} joint states")
+                edges.append(
+                    Edge(position, index[node], p, action, d, accepted, after, phase, phase + hit)
+                )
+        position += 1
+    return Graph(law, automata, tuple(nodes), tuple(edges), rows)

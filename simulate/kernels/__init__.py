@@ -1,0 +1,3 @@
+"""Compiled runs: random streams, Q-entries with error bounds, updates, monitors, the loop
+itself.
+"""

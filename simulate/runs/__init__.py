@@ -1,0 +1,1 @@
+"""One batch of runs: from a law and a seed to samples, every open comparison decided exactly."""

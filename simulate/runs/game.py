@@ -1,0 +1,301 @@
+"""One game: a law, a seed and a kernel, that plays blocks of runs and single runs.
+
+Runs are handed to threads in blocks (the kernels release Python's lock). Every run has its own
+random stream, so blocks and threads leave no trace in the results.
+
+A run whose next choice the error bounds leave open stops there; `decide` settles the choice
+exactly from the run's trace and the run is played again with the decision in hand, until it
+ends. Monitors are filled in a second pass, when every decision is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.decide import History
+from simulate.runs.rules import NO_RULES, RULES, Rules
+from simulate.runs.samples import Monitors, Violation
+from simulate.runs.stopping import Stop, StoppedError, in_order, threads
+from simulate.runs.streams import Key
+from simulate.runs.tables import Tables
+
+__all__ = ["Decisions", "Game", "Played", "Watch"]
+
+IntArray = npt.NDArray[np.int64]
+_FIRST_ROOM = 4096
+_LARGEST_BLOCK = 500
+_AHEAD = 4  # blocks per worker handed out in advance
+
+Decisions = dict[int, list[int]]
+"""Run -> the masks that exact arithmetic decided, in order."""
+
+
+Counts = tuple[IntArray, IntArray, IntArray, IntArray]
+"""Visits, uses, positive entries and the first violation, of one block."""
+
+
+def _no_counts() -> Counts:
+    """Return arrays of the right types for a game that nobody watches."""
+    return (
+        np.zeros(0, dtype=np.int64),
+        np.zeros((0, 0, 0), dtype=np.int64),
+        np.zeros((0, 0), dtype=np.int64),
+        np.full(6, -1, dtype=np.int64),
+    )
+
+
+@dataclass
+class Watch:
+    """Monitors under construction, one set of arrays per block."""
+
+    tables: Tables
+    seed: int
+    visits: IntArray
+    uses: IntArray
+    positives: IntArray
+    violations: list[IntArray]
+
+    @classmethod
+    def empty(cls, tables: Tables, seed: int) -> Watch:
+        """Return monitors that have seen nothing."""
+        law = tables.law
+        return cls(
+            tables,
+            seed,
+            np.zeros(law.n + 1, dtype=np.int64),
+            np.zeros((len(law.milestones), law.n + 1, len(law.each)), dtype=np.int64),
+            np.zeros((law.rows, len(law.each) + 1), dtype=np.int64),
+            [],
+        )
+
+    def fresh(self) -> Counts:
+        """Return arrays for one block."""
+        return (
+            np.zeros_like(self.visits),
+            np.zeros_like(self.uses),
+            np.zeros_like(self.positives),
+            np.full(6, -1, dtype=np.int64),
+        )
+
+    def add(self, block: Counts) -> None:
+        """Add what one block has counted."""
+        self.visits += block[0]
+        self.uses += block[1]
+        self.positives += block[2]
+        if block[3][0] >= 0:
+            self.violations.append(block[3])
+
+    def finish(self, game: Game, known: Decisions) -> Monitors:
+        """Return the record, with the trace of the first violation."""
+        first = min(self.violations, key=lambda v: int(v[0]), default=None)
+        return Monitors(
+            visits=self.visits,
+            uses=self.uses,
+            positives=self.positives,
+            violation=None if first is None else self._violation(game, known, first),
+        )
+
+    def _violation(self, game: Game, known: Decisions, found: IntArray) -> Violation:
+        run, step, row, position, action, rule = (int(x) for x in found)
+        names = self.tables.step_law.actions
+        played = game.play_one(run, known.get(run, []), limit=step)
+        trace = tuple(
+            (
+                t,
+                p,
+                tuple(a for k, a in enumerate(names) if mask >> k & 1),
+                rejected,
+                names[a] if a >= 0 else None,
+                d if a >= 0 else None,
+            )
+            for t, p, mask, rejected, a, d in played.trace.tolist()
+        )
+        entries = played.q.reshape(-1, len(names), 4)[row]
+        return Violation(
+            rule=RULES[rule],
+            seed=self.seed,
+            run=run,
+            step=step,
+            position=position,
+            action=names[action],
+            state=int(self.tables.step_law.row_value[row]),
+            trace=trace,
+            q_row=tuple(
+                (name, _scaled_text(v, s), _scaled_text(e, s))
+                for name, (v, e, s, _) in zip(names, entries, strict=True)
+            ),
+        )
+
+
+def _scaled_text(value: float, scale: float) -> str:
+    return f"{value:.17g}" if scale == 0 else f"{value:.17g} * 2^{512 * int(scale)}"
+
+
+@dataclass(frozen=True)
+class Played:
+    """A single run: times of the milestones, facts, trace and the last Q-table."""
+
+    hits: IntArray
+    facts: IntArray
+    trace: IntArray
+    q: npt.NDArray[np.float64]
+
+
+class Game:
+    """One law, one seed, one kernel: plays blocks of runs and single runs."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        key: Key,
+        event: bool,
+        exact: bool,
+        limit: int | None,
+        restart: int | None,
+        rules: Rules | None,
+        stop: Stop | None = None,
+    ) -> None:
+        from simulate.kernels import play  # compiles, or loads what was compiled before
+
+        self.kernels: Any = play
+        self.stop = Stop() if stop is None else stop
+        self._tables, self._event, self._exact = tables, event, exact
+        self._key = np.uint64(key[0]), np.uint64(key[1])
+        self._limit = play.UNLIMITED if limit is None else limit
+        self._restart = restart or 0
+        self._rules = NO_RULES if rules is None else rules.arrays(tables.step_law)
+
+    def arrays(self, runs: int) -> tuple[IntArray, IntArray]:
+        """Return empty arrays (hits, facts)."""
+        return (
+            np.empty((runs, len(self._tables.law.milestones)), dtype=np.int64),
+            np.zeros((runs, self.kernels.FACTS), dtype=np.int64),
+        )
+
+    def compile(self) -> None:
+        """Compile the kernels, or load what was compiled before, by playing no run."""
+        self.play_all(0, *self.arrays(0), {}, 1, no_progress, None)
+
+    def play_all(
+        self,
+        first: int,
+        hits: IntArray,
+        facts: IntArray,
+        known: Decisions,
+        workers: int,
+        progress: Progress,
+        watch: Watch | None,
+    ) -> Decisions:
+        """Fill hits and facts (and the watch); return the decisions that were needed."""
+        runs = len(hits)
+        size = max(1, min(_LARGEST_BLOCK, -(-runs // (4 * workers))))
+
+        def work(i: int) -> Counts:
+            counts = watch.fresh() if watch is not None else _no_counts()
+            part = slice(i, i + size)
+            places, decisions = _flat(known, first + i, len(hits[part]))
+            self.kernels.play_block(
+                self._tables.law,
+                self._tables.numbers,
+                self._event,
+                self._exact,
+                *self._key,
+                first + i,
+                self._limit,
+                self._restart,
+                decisions,
+                places,
+                hits[part],
+                facts[part],
+                watch is not None,
+                *counts,
+                self._rules,
+                self.stop.flag,
+            )
+            return counts
+
+        made = dict(known)
+        blocks = range(0, max(1, runs), size)
+        with progress("simulating", total=runs) as bar, threads(workers, self.stop) as pool:
+            for i, counts in in_order(pool, work, blocks, _AHEAD * workers, lambda: bar.advance(0)):
+                if self.stop.is_set:
+                    raise StoppedError("the simulation was stopped")
+                if watch is not None:
+                    watch.add(counts)
+                part = slice(i, i + size)
+                for run in i + np.flatnonzero(facts[part, 0] == self.kernels.UNDECIDED):
+                    made[first + int(run)] = self._settle(first + int(run), hits[run], facts[run])
+                bar.advance(len(hits[part]))
+        return made
+
+    def _settle(self, run: int, hits: IntArray, facts: IntArray) -> list[int]:
+        """Play a run to its end, deciding exactly what the kernel cannot."""
+        decisions: list[int] = []
+        while True:
+            played = self.play_one(run, decisions)
+            if played.facts[0] != self.kernels.UNDECIDED:
+                hits[:], facts[:] = played.hits, played.facts
+                return decisions
+            history = History(self._tables)
+            history.replay(played.trace)
+            decisions.append(history.decide(int(played.facts[6]), int(played.facts[5])))
+
+    def play_one(self, run: int, decisions: Sequence[int], limit: int | None = None) -> Played:
+        """Play one run and keep its trace."""
+        room = _FIRST_ROOM
+        while True:
+            played = self._aside(lambda room: self._play_one(run, decisions, room, limit), room)
+            if self.stop.is_set:
+                raise StoppedError("the simulation was stopped")
+            lines = int(played.facts[4])
+            if lines <= room:
+                return played
+            room = lines
+
+    def _aside(self, call: Callable[[int], Played], argument: int) -> Played:
+        """Call a kernel on another thread, so that this one can be interrupted."""
+        with threads(1, self.stop) as pool:
+            return next(in_order(pool, call, [argument], 1, lambda: None))[1]
+
+    def _play_one(self, run: int, decisions: Sequence[int], room: int, limit: int | None) -> Played:
+        hits, facts = self.arrays(1)
+        law = self._tables.law
+        q = np.empty(law.rows * len(law.each) * 4)
+        streams = np.empty((2, self.kernels.WORDS), dtype=np.uint64)
+        trace = np.zeros((room, self.kernels.TRACE), dtype=np.int64)
+        visits, uses, _, violation = _no_counts()
+        nothing = np.zeros(0, dtype=np.int64)
+        self.kernels.play(
+            law,
+            self._tables.numbers,
+            self._event,
+            self._exact,
+            *self._key,
+            run,
+            self._limit if limit is None else limit,
+            self._restart,
+            np.array(decisions, dtype=np.int64),
+            q,
+            streams,
+            hits[0],
+            facts[0],
+            False,
+            (visits, uses, nothing, violation, nothing),
+            self._rules,
+            trace,
+            self.stop.flag,
+        )
+        return Played(hits[0], facts[0], trace[: int(facts[0, 4])], q)
+
+
+def _flat(known: Decisions, first: int, runs: int) -> tuple[IntArray, IntArray]:
+    """Return (places, decisions) of a block of runs, as `play_block` wants them."""
+    lists = [known.get(first + i, []) for i in range(runs)]
+    places = np.concatenate([[0], np.cumsum([len(masks) for masks in lists])]).astype(np.int64)
+    return places, np.array([mask for masks in lists for mask in masks], dtype=np.int64)

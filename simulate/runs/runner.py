@@ -1,0 +1,227 @@
+"""Plays runs on all cores: plan in, `Samples` out; see `game` for how."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.game import Game, Watch
+from simulate.runs.rules import Rules
+from simulate.runs.samples import Arithmetic, Kernel, Samples
+from simulate.runs.stopping import Stop
+from simulate.runs.streams import stream_key
+from simulate.runs.tables import Tables
+
+__all__ = [
+    "LARGEST_LIMIT",
+    "available_cores",
+    "check_runs",
+    "default_limit",
+    "simulate",
+    "trace_run",
+]
+
+IntArray = npt.NDArray[np.int64]
+LARGEST_LIMIT = 2**49
+_MOST_THREADS = 1024
+_BYTES_PER_RUN = 200  # hits, facts, what is derived from them
+_LIMIT_FACTOR = 10**4
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def simulate(
+    law: StepLaw,
+    *,
+    runs: int,
+    seed: int,
+    kernel: Kernel = "event",
+    arithmetic: Arithmetic = "exact",
+    limit: int | None = None,
+    restart: int | None = None,
+    monitors: bool = False,
+    rules: Rules | None = None,
+    threads: int | None = None,
+    first_run: int = 0,
+    path: tuple[int, ...] = (),
+    stop: Stop | None = None,
+    progress: Progress = no_progress,
+) -> Samples:
+    """Play `runs` runs and return them.
+
+    Parameters
+    ----------
+    kernel : "event" skips runs of rejected moves, "step" makes every step
+    arithmetic : "exact" keeps the true semantics of the Q-table, "float64" is what a program
+        with plain floats does
+    limit : step limit; runs that reach it are censored
+    restart : start from scratch every so many steps
+    monitors : count visits, uses of objectives and positive entries, and look for violations
+    rules : what to look for; default: the paper's statements, see `rules`
+    threads : default: all cores; it does not change the results
+    first_run : number of the first run, to continue an earlier simulation of the same seed
+    path : numbers that tell apart experiments with the same seed, so that they are independent
+    stop : a flag that another thread may set to end it all at once
+
+    Raises
+    ------
+    ParameterError
+        An argument is out of range, or the event kernel cannot play the algorithm.
+    NotAbsorbingError
+        A run without step limit can never end.
+    StoppedError
+        The flag was set.
+
+    >>> from markov_lrsao import Algorithm, Landscape, Parameters
+    >>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+    >>> simulate(law, runs=5, seed=1).times.tolist()
+    [48, 12, 11, 52, 39]
+    """
+    _check(runs, limit, restart, threads, first_run)
+    tables = _tables(law)
+    if kernel == "event" and not tables.skippable:
+        raise ParameterError(
+            f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
+            f"or do not shrink the entry; take kernel = step"
+        )
+    watching = (Rules.of(law) if rules is None else rules) if monitors else None
+    game = Game(
+        tables,
+        stream_key(seed, *path),
+        kernel == "event",
+        arithmetic == "exact",
+        limit,
+        restart,
+        watching,
+        stop,
+    )
+    workers = threads or available_cores()
+    game.compile()
+    begun = time.perf_counter()
+    hits, facts = game.arrays(runs)
+    known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
+    stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
+    if limit is None and (stuck >= 0).any():
+        run = first_run + int(np.flatnonzero(stuck >= 0)[0])
+        raise NotAbsorbingError(
+            f"run {run} of seed {seed} can never end: every further move is rejected; "
+            f"give a step limit (limit = ...) to count such runs as censored"
+        )
+    counts = None
+    if monitors:
+        watched = Watch.empty(tables, seed)
+        game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
+        counts = watched.finish(game, known)
+    return Samples(
+        law=law,
+        seed=int(seed),
+        path=path,
+        first_run=first_run,
+        kernel=kernel,
+        arithmetic=arithmetic,
+        limit=limit,
+        restart=restart,
+        hits=hits,
+        steps=facts[:, 1].copy(),
+        censored=facts[:, 0] != game.kernels.DONE,
+        restarts=facts[:, 3].copy(),
+        decisions=facts[:, 2].copy(),
+        seconds=time.perf_counter() - begun,
+        monitors=counts,
+        stuck=stuck,
+    )
+
+
+@lru_cache(maxsize=16)
+def _tables(law: StepLaw) -> Tables:
+    return Tables.of(law)
+
+
+def default_limit(n: int) -> int:
+    """Return the step limit of a simulation that names none: 10^4 n^2, as far as steps count.
+
+    Inside (H) E[T] of LRSAO on Jump is of the order n^2 at most (Theorem 1), so a run that
+    reaches it is most likely one that cannot end.
+
+    >>> default_limit(100)
+    100000000
+    """
+    return min(_LIMIT_FACTOR * n * n, LARGEST_LIMIT)
+
+
+def check_runs(runs: int, name: str = "runs") -> None:
+    """Refuse a number of runs that is too small, or does not fit into memory."""
+    if runs < 1:
+        raise ParameterError(f"{name} = {runs} is too small: at least one run is needed")
+    most = _memory() // 2 // _BYTES_PER_RUN
+    if runs > most:
+        raise ParameterError(
+            f"{name} = {runs:,} is too large: the results would need some "
+            f"{runs * _BYTES_PER_RUN / 1e9:,.0f} GB; at most {most:,} fit here, so take fewer, or "
+            f"several seeds"
+        )
+
+
+def _memory() -> int:
+    """Return the bytes of physical memory; 4 GiB where the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 2**32
+
+
+def _check(
+    runs: int, limit: int | None, restart: int | None, threads: int | None, first_run: int
+) -> None:
+    check_runs(runs)
+    if not 0 <= first_run < 2**62:
+        raise ParameterError(f"first_run = {first_run} is out of range: 0 .. 2^62 is allowed")
+    for name, value in (("limit", limit), ("restart", restart)):
+        if value is not None and not 1 <= value <= LARGEST_LIMIT:
+            raise ParameterError(f"{name} = {value} is out of range: 1 .. 2^49 is allowed")
+    if threads is not None and not 1 <= threads <= _MOST_THREADS:
+        raise ParameterError(
+            f"threads = {threads} is out of range: 1 .. {_MOST_THREADS} is allowed"
+        )
+
+
+def trace_run(
+    law: StepLaw,
+    *,
+    seed: int,
+    run: int = 0,
+    kernel: Kernel = "event",
+    arithmetic: Arithmetic = "exact",
+    limit: int | None = None,
+    restart: int | None = None,
+    path: tuple[int, ...] = (),
+) -> IntArray:
+    """Return the trace of one run, one line per event; see `simulate.kernels.play.TRACE`.
+
+    The run is the same as number `run` of `simulate` with the same arguments.
+    """
+    _check(1, limit, restart, None, run)
+    game = Game(
+        _tables(law),
+        stream_key(seed, *path),
+        kernel == "event",
+        arithmetic == "exact",
+        limit,
+        restart,
+        None,
+    )
+    hits, facts = game.arrays(1)
+    decisions = game.play_all(run, hits, facts, {}, 1, no_progress, None).get(run, [])
+    return game.play_one(run, decisions).trace

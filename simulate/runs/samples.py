@@ -1,0 +1,165 @@
+"""What a simulation returns: frozen records of runs, monitors and violations.
+
+A run that reached its step limit is *censored*: it has no runtime, only a number of steps spent,
+and every statistic has to say what it does with it. Nothing here averages over censored runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from markov_lrsao.exact.rationals import rational_text
+from markov_lrsao.model.law import StepLaw
+
+__all__ = ["Arithmetic", "Kernel", "Monitors", "Samples", "Violation"]
+
+Kernel = Literal["event", "step"]
+Arithmetic = Literal["exact", "float64"]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Violation:
+    """The first step that broke a rule, and how the run got there.
+
+    Attributes
+    ----------
+    rule : one of `simulate.runs.rules.RULES`
+    seed, run : which run it is; they replay it
+    step : number of steps made when it happened
+    state : the agent's state (the target's value) before the step, whose row was updated
+    position, action : where the last step began, and the objective it used
+    q_row : (short name, value, error bound) of the row's entries after the step; a value is
+        mantissa * 2^exponent, written as text because it may be far below the smallest float
+    trace : lines (time, position, tied actions, rejections, action, direction) up to the step
+    """
+
+    rule: str
+    seed: int
+    run: int
+    step: int
+    state: int
+    position: int
+    action: str
+    q_row: tuple[tuple[str, str, str], ...]
+    trace: tuple[tuple[int, int, tuple[str, ...], int, str | None, int | None], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "rule": self.rule,
+            "seed": self.seed,
+            "run": self.run,
+            "step": self.step,
+            "state": self.state,
+            "position": self.position,
+            "action": self.action,
+            "q_row": {name: {"value": value, "error": error} for name, value, error in self.q_row},
+            "trace": [list(line) for line in self.trace],
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Monitors:
+    """Counts over all runs of a simulation.
+
+    Attributes
+    ----------
+    visits : [position] arrivals at a position (the start counts as one)
+    uses : [phase, position, action] steps in which an objective was chosen
+    positives : [row, c] runs in which c was the most positive entries that the row ever had; an
+        entry whose error bar contains 0 is not counted as positive
+    violation : of the run with the smallest number that broke a rule, the first step; or None
+    """
+
+    visits: IntArray
+    uses: IntArray
+    positives: IntArray
+    violation: Violation | None
+
+    def to_dict(self, actions: tuple[str, ...]) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "visits": self.visits.tolist(),
+            "uses": [
+                {name: self.uses[k, :, a].tolist() for a, name in enumerate(actions)}
+                for k in range(len(self.uses))
+            ],
+            "positive_entries": self.positives.tolist(),
+            "violation": self.violation.to_dict() if self.violation else None,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Samples:
+    """The runs of one simulation.
+
+    Attributes
+    ----------
+    hits : [run, phase] time at which each milestone was first reached, -1 if it was not; after
+        a restart the times of the last attempt, on the clock of the whole run
+    steps : [run] steps made, which is the runtime unless the run is censored
+    censored : [run] whether the run did not end within the limit
+    restarts : [run] number of restarts
+    decisions : [run] choices that were left to exact arithmetic
+    limit, restart : step limit and restart period, None if there is none
+    stuck : [run] position at which a censored run surely stays for ever, else -1; None where it
+        was not recorded. The event kernel sees it where every move is rejected
+    """
+
+    law: StepLaw = field(repr=False)
+    seed: int
+    path: tuple[int, ...]
+    first_run: int
+    kernel: Kernel
+    arithmetic: Arithmetic
+    limit: int | None
+    restart: int | None
+    hits: IntArray
+    steps: IntArray
+    censored: npt.NDArray[np.bool_]
+    restarts: IntArray
+    decisions: IntArray
+    seconds: float
+    monitors: Monitors | None = None
+    stuck: IntArray | None = None
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.steps)
+
+    @property
+    def times(self) -> IntArray:
+        """Runtimes of the runs that ended."""
+        return self.steps[~self.censored]
+
+    @property
+    def phase_times(self) -> IntArray:
+        """[run, phase] durations of the phases, of the runs that ended."""
+        return np.diff(self.hits[~self.censored], axis=1, prepend=0)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what was simulated, for tables and files."""
+        landscape, algorithm = self.law.landscape, self.law.algorithm
+        parameters = algorithm.parameters
+        learns = algorithm.learn != 0
+        return {
+            "landscape": landscape.name,
+            "algorithm": algorithm.name,
+            "n": landscape.n,
+            "ell": landscape.ell,
+            "alpha": rational_text(algorithm.learn) if learns else None,
+            "gamma": rational_text(algorithm.bootstrap / algorithm.learn) if learns else None,
+            "r": rational_text(parameters.r) if parameters else None,
+            "runs": self.runs,
+            "seed": self.seed,
+            "kernel": self.kernel,
+            "arithmetic": self.arithmetic,
+            "limit": self.limit,
+            "restart": self.restart,
+        }

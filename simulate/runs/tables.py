@@ -1,0 +1,255 @@
+"""What the kernels read: the generated law as arrays, and the exact numbers behind the floats.
+
+Everything comes from `StepLaw`; no formula of the algorithm is written down again. With
+gain = learn * reward, an update is  x' = keep * x + gain + bootstrap * max, and a rejected move
+without reward multiplies the chosen entry by lam = keep + bootstrap.
+
+*Tags* certify equality. A tag is an integer that names one rational number; tags are ordered like
+their numbers, tag 0 is the number 0. The numbers are those that short histories reach, starting
+with 0 and all gains (-alpha r among them). Some of them form the *core*, and `successor` gives the
+tag of keep * x + gain + bootstrap * y for all x and y of the core. An entry of tag t
+is therefore *known* to be that rational, and equal entries with short histories tie without any
+further work.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.model.law import DOWN, UP, StepLaw
+
+__all__ = ["KernelLaw", "KernelNumbers", "Tables"]
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+_LARGEST_TABLE = 60_000  # entries of `successor`; 240 kB, stays in the cache
+_LARGEST_CORE = 12
+_BASE, _DIGITS = 64, 10
+_WORKING_BITS = 256
+_SAFE = fmpq(2**200)
+
+
+class KernelLaw(NamedTuple):
+    """The law: who accepts what, with which gain, and how likely a move is accepted.
+
+    ``each`` numbers the actions; a tuple, because its length is known when kernels are compiled.
+    ``weight[p, a]`` is n times the probability that action a accepts a proposal at p, and
+    ``inverse_log[p, a]`` is 1 / log(1 - weight / n), what a geometric draw needs.
+    """
+
+    n: int
+    optimum: int
+    each: tuple[int, ...]
+    rows: int
+    row: npt.NDArray[np.int32]
+    accepted: npt.NDArray[np.uint8]
+    gain: npt.NDArray[np.int32]
+    weight: IntArray
+    inverse_log: FloatArray
+    milestones: IntArray
+
+
+class KernelNumbers(NamedTuple):
+    """The numbers: floats nearest to the rationals, tags, powers of lam.
+
+    Tag t has the float ``tag_value[t - lowest]`` and the place ``core[t - lowest]`` in the core,
+    or -1. ``learn``, ``discount``, ``complement`` and ``rewards`` serve plain float64 arithmetic,
+    the rest the true semantics.
+    """
+
+    keep: float
+    boot: float
+    lam: float
+    log_lam: float
+    gains: FloatArray
+    lam_mantissa: FloatArray
+    lam_exponent: IntArray
+    successor: npt.NDArray[np.int32]
+    core: npt.NDArray[np.int32]
+    lowest: int
+    tag_value: FloatArray
+    learn: float
+    discount: float
+    complement: float
+    rewards: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Kernel input for one law, and the rationals that exact decisions need.
+
+    Attributes
+    ----------
+    law, numbers : arrays and floats, for the kernels
+    gains : the distinct values of learn * reward; ``law.gain`` indexes them
+    tagged : the rationals of the tags, in increasing order
+    skippable : whether rejected moves leave the rewards out, as the event kernel needs
+    """
+
+    step_law: StepLaw
+    law: KernelLaw
+    numbers: KernelNumbers
+    gains: tuple[fmpq, ...]
+    tagged: tuple[fmpq, ...]
+    skippable: bool
+
+    @classmethod
+    def of(cls, step_law: StepLaw) -> Tables:
+        """Derive the arrays.
+
+        Raises
+        ------
+        ParameterError
+            A coefficient is so large or so small that floats cannot hold its products.
+        """
+        algorithm = step_law.algorithm
+        gains = tuple(algorithm.learn * reward for reward in step_law.rewards)
+        keep, boot = algorithm.keep, algorithm.bootstrap
+        for name, value in (
+            ("keep", keep),
+            ("bootstrap", boot),
+            ("learn", algorithm.learn),
+            *(("a reward", reward) for reward in step_law.rewards),
+            *(("a learnt reward", gain) for gain in gains),
+        ):
+            if value != 0 and not 1 / _SAFE <= abs(value) <= _SAFE:
+                raise ParameterError(
+                    f"{name} = {value} is outside what the simulation can scale: its size must "
+                    f"be 0 or between 2^-200 and 2^200"
+                )
+        if abs(keep) + abs(boot) > 4:
+            raise ParameterError(f"keep = {keep}, bootstrap = {boot}: their sum must be at most 4")
+        n = step_law.n
+        positions = np.arange(n + 1, dtype=np.int64)[:, None]
+        accepted = step_law.accepted.copy()
+        accepted[0, :, DOWN] = False
+        accepted[n, :, UP] = False
+        weight = accepted[:, :, DOWN] * positions + accepted[:, :, UP] * (n - positions)
+        drawn = (weight > 0) & (weight < n)
+        inverse_log = np.zeros(weight.shape)
+        inverse_log[drawn] = 1.0 / np.log1p(-weight[drawn] / n)
+        possible = np.ones_like(accepted)
+        possible[0, :, DOWN] = possible[n, :, UP] = False
+        quiet = np.array([gain == 0 for gain in gains])
+        kernel_law = KernelLaw(
+            n=n,
+            optimum=step_law.optimum,
+            each=tuple(range(len(step_law.actions))),
+            rows=int(step_law.row.max()) + 1,
+            row=step_law.row.astype(np.int32),
+            accepted=accepted.astype(np.uint8),
+            gain=step_law.reward_index.astype(np.int32),
+            weight=weight.astype(np.int64),
+            inverse_log=inverse_log,
+            milestones=np.array(step_law.landscape.milestones, dtype=np.int64),
+        )
+        tags = _Tags.of(keep, boot, gains)
+        return cls(
+            step_law=step_law,
+            law=kernel_law,
+            gains=gains,
+            tagged=tags.numbers,
+            numbers=_numbers(step_law, gains, tags),
+            skippable=bool(quiet[step_law.reward_index[possible & ~accepted]].all())
+            and 0 < keep + boot <= 1,
+        )
+
+
+def _numbers(step_law: StepLaw, gains: tuple[fmpq, ...], tags: _Tags) -> KernelNumbers:
+    algorithm = step_law.algorithm
+    keep, learn, boot = algorithm.keep, algorithm.learn, algorithm.bootstrap
+    lam = keep + boot
+    mantissas, exponents = _powers(lam)
+    discount = boot / learn if learn != 0 else fmpq(0)
+    return KernelNumbers(
+        keep=to_float(keep),
+        boot=to_float(boot),
+        lam=to_float(lam),
+        log_lam=math.log1p(to_float(lam - 1)) if lam > 0 else 0.0,
+        gains=np.array([to_float(gain) for gain in gains]),
+        lam_mantissa=mantissas,
+        lam_exponent=exponents,
+        successor=tags.successor,
+        core=tags.core,
+        lowest=tags.lowest,
+        tag_value=np.array([to_float(value) for value in tags.numbers]),
+        learn=to_float(learn),
+        discount=to_float(discount),
+        # what (1 - alpha) evaluates to in a program written with floats
+        complement=1.0 - to_float(learn) if keep + learn == 1 else to_float(keep),
+        rewards=np.array([to_float(reward) for reward in step_law.rewards]),
+    )
+
+
+def _powers(lam: fmpq) -> tuple[FloatArray, IntArray]:
+    """Return lam^(j 64^d), j < 64, as nearest mantissas in [1/2, 1] and exponents <= 0.
+
+    Exact powers would have more digits than memory; an integer of 256 bits is carried instead.
+    Each product truncates at most 2^-254 of its size, and all 60 bits of the largest power add
+    up to less than 2^-180, far inside the 2.1 u per factor that `decay` allows.
+    """
+    mantissas = np.ones(_DIGITS * _BASE)
+    exponents = np.zeros(_DIGITS * _BASE, dtype=np.int64)
+    if not 0 < lam < 1:
+        return mantissas, exponents
+    shift = _WORKING_BITS - (lam.p.bit_length() - lam.q.bit_length())
+    scaled = lam * fmpq(2) ** shift
+    base = int(scaled.p // scaled.q), -shift
+    for d in range(_DIGITS):
+        whole, exponent = base
+        for j in range(1, _BASE + 1):
+            length = whole.bit_length()
+            if j < _BASE:
+                mantissa, power = math.frexp((whole >> (length - 64)) / 2**64)
+                mantissas[_BASE * d + j] = mantissa
+                exponents[_BASE * d + j] = max(exponent + length + power, -(2**60))
+                excess = (whole * base[0]).bit_length() - _WORKING_BITS
+                whole, exponent = (whole * base[0]) >> excess, exponent + base[1] + excess
+        base = whole, exponent
+    return mantissas, exponents
+
+
+@dataclass(frozen=True, eq=False)
+class _Tags:
+    """The tagged numbers in increasing order, and how they combine."""
+
+    numbers: tuple[fmpq, ...]
+    lowest: int
+    core: npt.NDArray[np.int32]
+    successor: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, keep: fmpq, boot: fmpq, gains: tuple[fmpq, ...]) -> _Tags:
+        """Collect the core breadth first, as large as the table's size allows."""
+        room = max(1, min(_LARGEST_CORE, math.isqrt(_LARGEST_TABLE // len(gains))))
+        core = {fmpq(0): 0}
+        queue = [fmpq(0)]
+        for x in queue:  # grows while it is walked
+            for gain in gains:
+                value = keep * x + gain + boot * x
+                if len(core) < room and value not in core:
+                    core[value] = len(core)
+                    queue.append(value)
+        results = [[[keep * x + gain + boot * y for y in core] for gain in gains] for x in core]
+        distinct = {value for plane in results for line in plane for value in line}
+        numbers = tuple(sorted(distinct | set(core)))
+        lowest = -numbers.index(fmpq(0))
+        tag = {value: k + lowest for k, value in enumerate(numbers)}
+        return cls(
+            numbers=numbers,
+            lowest=lowest,
+            core=np.array([core.get(value, -1) for value in numbers], dtype=np.int32),
+            successor=np.array(
+                [[[tag[value] for value in line] for line in plane] for plane in results],
+                dtype=np.int32,
+            ),
+        )

@@ -1,0 +1,1 @@
+"""What samples say: estimates with confidence bounds, and comparisons with the exact engine."""

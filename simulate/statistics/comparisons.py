@@ -1,0 +1,299 @@
+"""Single tests of simulated runs against exact values, each with a p-value.
+
+*Means and variances.* With the exact mean m, the numbers X - m and (X - m)^2 of independent runs
+have exactly known means (0 and the variance V), exactly known variances (V and mu4 - V^2, mu4
+the fourth central moment) and, the first, an exactly known third moment. Their averages over the
+runs are nearly normal, but skew: T has an almost exponential tail, and (X - m)^2 is far more skew
+than T. So the null distribution is Pearson's type III with the right mean, variance and skewness
+(of the average: that of one run divided by the root of the number of runs); the skewness of
+(X - m)^2, which would need the sixth moment, is taken from the runs.
+
+*Laws.* Pearson's chi-square on bins of nearly equal exact probability.
+
+*Ends.* Runs have a step limit so far out that, by Chebyshev's inequality with the fourth moment,
+one that reaches it has a p-value below any level in use.
+
+*Bit strings.* The paper's Algorithm 1 on bit strings, with the paper's objectives and without the
+law table, is played on the random streams of the step kernel; every choice must be the same. So
+must every line of the law table: a wrong reward need not change a choice. This is no statistics:
+a single difference is a disproof, p-value 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from markov_lrsao.answers.results import RuntimeResult
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.parameters import Parameters
+from simulate.runs.reference import (
+    Moment,
+    StreamChooser,
+    bit_string_objectives,
+    run_on_bit_strings,
+)
+from simulate.runs.runner import trace_run
+from simulate.runs.samples import Samples
+from simulate.runs.streams import Stream, stream_key
+
+__all__ = [
+    "Comparison",
+    "all_end",
+    "bit_strings",
+    "goodness_of_fit",
+    "mean_test",
+    "moments",
+    "step_limit",
+    "variance_test",
+]
+
+_MOST_BINS = 40
+_LEAST_EXPECTED = 20.0
+_BEYOND = 1e-6  # a run at the step limit is this much less likely than the level of all tests
+_REFERENCE_STEPS, _LONGEST_REFERENCE = 6000, 1500
+_WHOLE_TABLE = 2000  # beyond this n a part of the law table is compared
+
+Values = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One test: which quantity, its statistic (z, chi-square, ..) and its p-value.
+
+    `exact` and `simulated` are the two values; a test of the whole law has none.
+    """
+
+    quantity: str
+    test: str
+    exact: float | None
+    simulated: float | None
+    statistic: float
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form; an infinite number is null."""
+        return {
+            name: None if isinstance(x, float) and not math.isfinite(x) else x
+            for name, x in vars(self).items()
+        }
+
+
+def _tail(z: float, skewness: float) -> float:
+    """Return the two-sided p-value of a standardised average with a given skewness."""
+    from scipy.stats import norm, pearson3
+
+    if not math.isfinite(z):
+        return 0.0
+    if abs(skewness) < 1e-8:
+        return float(2 * norm.sf(abs(z)))
+    return float(min(1.0, 2 * min(pearson3.sf(z, skewness), pearson3.cdf(z, skewness))))
+
+
+def mean_test(name: str, values: Values, mean: float, variance: float, third: float) -> Comparison:
+    """Compare a mean with the exact one, given the exact second and third central moments."""
+    count = len(values)
+    average = float(values.mean())
+    z = _standardised(average - mean, variance / count)
+    skewness = third / variance**1.5 / math.sqrt(count) if variance > 0 else 0.0
+    return Comparison(name, "z", mean, average, z, _tail(z, skewness))
+
+
+def _standardised(difference: float, variance: float) -> float:
+    """Return difference / sqrt(variance), infinite where no variance can be that."""
+    return difference / math.sqrt(variance) if variance > 0 else math.inf
+
+
+def variance_test(
+    name: str, values: Values, mean: float, variance: float, fourth: float
+) -> Comparison:
+    """Compare the variance about the exact mean with the exact one, given the fourth moment."""
+    count = len(values)
+    squares = (values - mean) ** 2
+    average = float(squares.mean())
+    z = _standardised(average - variance, (fourth - variance**2) / count)
+    centred = squares - average
+    deviation = float(centred.std())
+    skewness = float((centred**3).mean()) / deviation**3 if deviation > 0 else 0.0
+    return Comparison(
+        f"Var {name}", "z", variance, average, z, _tail(z, skewness / math.sqrt(count))
+    )
+
+
+def moments(exact: RuntimeResult, samples: Samples) -> list[Comparison]:
+    """Compare means and variances of T and its phases; `exact` has four moments."""
+    columns = [("T", exact.total, exact.variance, exact.higher, samples.times)]
+    if len(exact.phases) > 1:
+        columns += [
+            (f"T{k + 1}", mean, variance, higher, samples.phase_times[:, k])
+            for k, (mean, variance, higher) in enumerate(
+                zip(exact.phases, exact.phase_variances, exact.phase_higher, strict=True)
+            )
+        ]
+    tests = []
+    for name, mean, variance, (third, fourth), values in columns:
+        tests.append(mean_test(name, values, float(mean), float(variance), float(third)))
+        tests.append(variance_test(name, values, float(mean), float(variance), float(fourth)))
+    return tests
+
+
+def step_limit(exact: RuntimeResult, runs: int, level: float) -> int:
+    """Return a number of steps that one of the runs reaches with probability <= 1e-6 level.
+
+    P(T - m >= k) <= mu4 / k^4.
+    """
+    fourth = float(exact.higher[1])
+    return math.ceil(float(exact.total) + math.pow(runs * fourth / (_BEYOND * level), 0.25))
+
+
+def all_end(samples: Samples, level: float) -> Comparison:
+    """Compare the number of runs that reached the `step_limit` with the exact one, none."""
+    late = int(samples.censored.sum())
+    return Comparison(
+        "runs that do not end",
+        f"limit {samples.limit:,}",
+        0.0,
+        float(late),
+        float(late),
+        _BEYOND * level if late else 1.0,
+    )
+
+
+def goodness_of_fit(landscape: Landscape, algorithm: Algorithm, samples: Samples) -> Comparison:
+    """Compare the law of T by chi-square on bins of nearly equal exact probability."""
+    from scipy.stats import chi2
+
+    from markov_lrsao.answers.distribution import distribution
+
+    law = distribution(landscape, algorithm)
+    bins = int(min(_MOST_BINS, samples.runs / _LEAST_EXPECTED))
+    if bins < 2:
+        raise ParameterError(
+            f"runs = {samples.runs} are too few for a distribution test: take at least "
+            f"{2 * _LEAST_EXPECTED:.0f}"
+        )
+    edges = np.unique([law.quantile(k / bins) for k in range(1, bins)])
+    cumulative = np.concatenate([[0.0], np.asarray(law.cdf(edges), dtype=float), [1.0]])
+    expected = np.diff(cumulative) * samples.runs
+    place = np.searchsorted(edges, samples.times, side="left")
+    observed = np.bincount(place, minlength=len(expected)).astype(float)
+    expected, observed = _pool(expected, observed)
+    statistic = float(((observed - expected) ** 2 / expected).sum())
+    freedom = len(expected) - 1
+    return Comparison(
+        "law of T",
+        f"chi-square({freedom})",
+        None,
+        None,
+        statistic,
+        float(chi2.sf(statistic, freedom)),
+    )
+
+
+def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
+    """Merge neighbouring bins until each is expected to hold enough runs."""
+    merged: list[list[float]] = []
+    for e, o in zip(expected, observed, strict=True):
+        if merged and merged[-1][0] < _LEAST_EXPECTED / 2:
+            merged[-1][0] += e
+            merged[-1][1] += o
+        else:
+            merged.append([e, o])
+    if len(merged) > 1 and merged[-1][0] < _LEAST_EXPECTED / 2:
+        last = merged.pop()
+        merged[-1][0] += last[0]
+        merged[-1][1] += last[1]
+    table = np.array(merged)
+    return table[:, 0], table[:, 1]
+
+
+def bit_strings(
+    law: StepLaw, parameters: Parameters, seed: int, path: tuple[int, ...]
+) -> Comparison:
+    """Compare table and step kernel with the paper's algorithm on bit strings.
+
+    Runs 0, 1, .. are compared from their start, up to so many steps each and in all; the
+    reference computes in fractions that grow with every step.
+    """
+    landscape = law.landscape
+    left, run, differences = _REFERENCE_STEPS, 0, int(not _same_table(law, parameters))
+    while left > 0 and not differences:
+        limit = min(left, _LONGEST_REFERENCE)
+        chooser = StreamChooser(Stream(stream_key(seed, *path), run))
+        literal = list(
+            run_on_bit_strings(landscape.n, landscape.ell, parameters, chooser, limit=limit)
+        )
+        # One step more than a run that ended: a kernel that goes on is seen, and not followed.
+        most = min(limit, len(literal) + 1)
+        trace = trace_run(law, seed=seed, run=run, kernel="step", limit=most, path=path)
+        differences += not _same_choices(law.actions, literal, trace)
+        left -= len(literal)
+        run += 1
+    return Comparison(
+        "bit strings",
+        f"{run} runs",
+        0.0,
+        float(differences),
+        float(differences),
+        0.0 if differences else 1.0,
+    )
+
+
+def _looked_at(n: int, ell: int) -> list[int]:
+    """Return all positions; at large n some, and all where the pieces of Jump meet."""
+    if n <= _WHOLE_TABLE:
+        return list(range(n + 1))
+    near = {place + d for place in (0, ell, n - ell, n) for d in range(-3, 4)}
+    return sorted(p for p in near | set(range(0, n + 1, n // 100)) if 0 <= p <= n)
+
+
+def _same_table(law: StepLaw, parameters: Parameters) -> bool:
+    """Whether moves are accepted and rewarded, and rows told apart, as on bit strings."""
+    n = law.n
+    objectives = bit_string_objectives(n, law.landscape.ell)
+    positions = _looked_at(n, law.landscape.ell)
+
+    @cache
+    def value(name: str, p: int) -> int:
+        return objectives[name]([1] * p + [0] * (n - p))
+
+    if law.actions != tuple(objectives):
+        return False
+    for name in objectives:
+        for p in positions:
+            for direction, other in enumerate((p - 1, p + 1)):
+                if not 0 <= other <= n:
+                    continue
+                gain = value(name, other) - value(name, p)
+                reward = gain if gain > 0 else -parameters.r if gain == 0 else 0
+                step = law.step(p, name, direction)
+                if (step.accepted, step.reward) != (gain >= 0, reward):
+                    return False
+    seen = {(value("J", p), int(law.row[p])) for p in positions}
+    return len(seen) == len({value for value, _ in seen}) == len({row for _, row in seen})
+
+
+def _same_choices(actions: tuple[str, ...], literal: list[Moment], trace: Values) -> bool:
+    """Whether a kernel's trace has the positions, ties, actions and rejections of a run."""
+    made = 0
+    for t, p, mask, rejections, action, direction in trace.tolist():
+        tied = tuple(name for k, name in enumerate(actions) if mask >> k & 1)
+        steps = literal[t : t + rejections + (action >= 0)]
+        if t != made or len(steps) != rejections + (action >= 0):
+            return False
+        if any((m.position, m.tied) != (p, tied) for m in steps):
+            return False
+        if any(m.accepted for m in steps[:rejections]):
+            return False
+        if action >= 0 and (steps[-1].action, steps[-1].direction) != (actions[action], direction):
+            return False
+        made += len(steps)
+    return made == len(literal)

@@ -1,0 +1,356 @@
+"""Exact results against simulated ones, with one error level for the whole family of tests.
+
+Three legs that share as little as possible: the exact engine, the compiled kernels (both read the
+law table), and the paper's algorithm on bit strings (which does not). Per cell, that is an instance
+(n, l) at one point of (H):
+
+- the simulated means and variances of T and of its phases against the exact ones;
+- where asked for, the whole law of T against the exact distribution;
+- all runs end within a step limit that the exact moments make all but impossible to reach;
+- the step kernel's choices against those on bit strings, on the same random numbers.
+
+`comparisons` has the tests. With m of them in all, each is made at the level `level` / m
+(Bonferroni), so if everything is right, the probability that any test of the family fails is at
+most `level`, whether the tests depend on each other or not (up to the errors of the approximations
+that `comparisons` states). A run that does not end, or an engine that finds no finite mean, is a
+failure like the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+from flint import fmpq
+
+from markov_lrsao.answers.expected import check_hypothesis, runtime
+from markov_lrsao.answers.results import RuntimeResult
+from markov_lrsao.errors import (
+    NotAbsorbingError,
+    ParameterError,
+    SolverError,
+    UndecidedComparisonError,
+    VerificationError,
+)
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.parameters import Parameters, hypothesis_h
+from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.runner import check_runs, simulate
+from simulate.runs.samples import Arithmetic, Kernel
+from simulate.runs.streams import stream_key
+from simulate.statistics.comparisons import (
+    Comparison,
+    all_end,
+    bit_strings,
+    goodness_of_fit,
+    moments,
+    step_limit,
+)
+
+__all__ = [
+    "POINTS",
+    "Agreement",
+    "Cell",
+    "Comparison",
+    "cross_validate",
+    "goodness_of_fit",
+    "grid",
+    "point",
+]
+
+_LARGEST_RATIONAL = 100  # beyond it the engine's float solution is far closer than any simulation
+
+_GIVEN = "given"
+POINTS = ("paper", "flat", "eager")
+"""Points of (H): the paper's; a small alpha with a tiny gamma and a high r, where rows meet other
+patterns; and alpha near 1 with a large gamma, where the bootstrap decides choices that it leaves
+alone elsewhere."""
+
+
+def point(name: str, n: int, ell: int) -> Parameters:
+    """Return hyper-parameters inside (H).
+
+    >>> point("eager", 9, 2)
+    Parameters(alpha=59/60, gamma=1/5, r=1449/295)
+    """
+    if name == "paper":
+        return Parameters.paper(n)
+    landscape = Landscape.jump(n, ell)
+    root = isqrt(landscape.largest_gain) + 1  # (H) is satisfiable if gamma < 1 / root, nearly
+    alpha, gamma, share = {
+        "flat": (fmpq(1, 3), fmpq(1, 5 * n * n), fmpq(9, 10)),
+        "eager": (1 - fmpq(1, 20 * root), fmpq(3, 5 * root), fmpq(19, 20)),
+    }[name]
+    interval = hypothesis_h(landscape, Parameters(alpha, gamma, fmpq(0)))
+    return Parameters(alpha, gamma, interval.lower + share * (interval.upper - interval.lower))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One (n, l) at one point of (H): how it was simulated and what came out."""
+
+    n: int
+    ell: int
+    point: str
+    runs: int
+    seed: int
+    limit: int | None
+    method: str
+    decisions: int
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """All cells, and what the family of tests says.
+
+    Attributes
+    ----------
+    level : family-wise error level
+    threshold : p-value below which a single test fails, level / number of tests
+    largest_z : the same as a bound on |z|
+    """
+
+    level: float
+    cells: tuple[Cell, ...]
+
+    @property
+    def tests(self) -> int:
+        """Number of tests."""
+        return sum(len(cell.comparisons) for cell in self.cells)
+
+    @property
+    def threshold(self) -> float:
+        """Level of one test."""
+        return self.level / self.tests
+
+    @property
+    def largest_z(self) -> float:
+        """Largest |z| that passes."""
+        from scipy.stats import norm
+
+        return float(norm.isf(self.threshold / 2))
+
+    @property
+    def failures(self) -> tuple[tuple[Cell, Comparison], ...]:
+        """The tests that fail, with their cells."""
+        return tuple(
+            (cell, c)
+            for cell in self.cells
+            for c in cell.comparisons
+            if not c.p_value >= self.threshold
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no test fails."""
+        return not self.failures
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "agrees": self.agrees,
+            "family_wise_level": self.level,
+            "tests": self.tests,
+            "p_threshold": self.threshold,
+            "z_threshold": self.largest_z,
+            "failures": [
+                {
+                    "n": cell.n,
+                    "ell": cell.ell,
+                    "point": cell.point,
+                    "quantity": c.quantity,
+                    "p_value": c.p_value,
+                }
+                for cell, c in self.failures
+            ],
+            "cells": [
+                {
+                    "n": cell.n,
+                    "ell": cell.ell,
+                    "point": cell.point,
+                    "runs": cell.runs,
+                    "seed": cell.seed,
+                    "limit": cell.limit,
+                    "exact_method": cell.method,
+                    "exact_decisions": cell.decisions,
+                    "tests": [c.to_dict() for c in cell.comparisons],
+                }
+                for cell in self.cells
+            ],
+        }
+
+
+def grid(n_max: int, n_min: int = 9) -> list[tuple[int, int]]:
+    """Return every (n, l) with n_min <= n <= n_max that Jump admits.
+
+    >>> grid(11)
+    [(9, 2), (10, 2), (11, 2), (11, 3)]
+    """
+    from markov_lrsao.model.landscape import JUMP
+
+    cells = []
+    for n in range(max(1, n_min), n_max + 1):
+        allowed = JUMP.ell_range(n)
+        if allowed is not None:
+            cells += [(n, ell) for ell in range(allowed[0], allowed[1] + 1)]
+    return cells
+
+
+Algorithms = Callable[[int, int], Algorithm]
+"""(n, l) -> algorithm."""
+
+
+def _standard(names: Sequence[str]) -> dict[str, Algorithms]:
+    def at(name: str) -> Algorithms:
+        return lambda n, ell: Algorithm.lrsao(point(name, n, ell))
+
+    return {name: at(name) for name in names}
+
+
+def cross_validate(
+    cells: Sequence[tuple[int, int]],
+    *,
+    runs: int | Callable[[int, int], int] = 100_000,
+    seed: int = 1,
+    level: float = 0.001,
+    distributions: bool = True,
+    points: Sequence[str] = POINTS,
+    algorithm: Callable[[int], Algorithm] | None = None,
+    kernel: Kernel = "event",
+    arithmetic: Arithmetic = "exact",
+    threads: int | None = None,
+    progress: Progress = no_progress,
+) -> Agreement:
+    """Compare exact with simulated runtimes of LRSAO on Jump, cell by cell.
+
+    Parameters
+    ----------
+    runs : per cell, or a function of (n, l)
+    seed : every cell has its own streams, keyed by the seed, (n, l) and the point
+    level : probability that any test of the family fails although all is right
+    distributions : also compare the laws of T, not just moments
+    points : names of points of (H), see `POINTS`
+    algorithm : n -> algorithm; one point of the caller's instead
+    """
+    if not cells:
+        raise ParameterError("there is no cell to compare: the smallest instance is n = 9, ell = 2")
+    if not 0 < level < 1:
+        raise ParameterError(f"level = {level} is out of range: 0 < level < 1 is needed")
+    stream_key(seed)
+    algorithms = _standard(points) if algorithm is None else {_GIVEN: lambda n, ell: algorithm(n)}
+    done = []
+    with progress("cross-validating", total=len(cells) * len(algorithms)) as bar:
+        for n, ell in cells:
+            count = runs if isinstance(runs, int) else runs(n, ell)
+            check_runs(count)
+            for number, (name, build) in enumerate(algorithms.items()):
+                play = _Play(count, seed, (n, ell, number), kernel, arithmetic, threads)
+                done.append(
+                    _compare(
+                        Landscape.jump(n, ell), build(n, ell), name, play, level, distributions
+                    )
+                )
+                bar.advance()
+    return Agreement(level=level, cells=tuple(done))
+
+
+@dataclass(frozen=True)
+class _Play:
+    """How a cell is simulated."""
+
+    runs: int
+    seed: int
+    path: tuple[int, ...]
+    kernel: Kernel
+    arithmetic: Arithmetic
+    threads: int | None
+
+
+def _compare(
+    landscape: Landscape,
+    algorithm: Algorithm,
+    name: str,
+    play: _Play,
+    level: float,
+    distributions: bool,
+) -> Cell:
+    """Make all tests of one cell, until one of them makes the others pointless.
+
+    The exact values come before the simulation, since they give its limit.
+    """
+    check_hypothesis(landscape, algorithm)
+    law = StepLaw.of(landscape, algorithm)
+
+    def cell(
+        tests: list[Comparison], limit: int | None = None, decisions: int = 0, method: str = ""
+    ) -> Cell:
+        return Cell(
+            landscape.n,
+            landscape.ell,
+            name,
+            play.runs,
+            play.seed,
+            limit,
+            method,
+            decisions,
+            tuple(tests),
+        )
+
+    tests: list[Comparison] = []
+    if algorithm.parameters is not None:
+        tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path))
+        if not tests[0].p_value:
+            return cell(tests)
+    exact = _exact(landscape, algorithm)
+    if exact is None and name == _GIVEN:
+        raise ParameterError(
+            f"at n = {landscape.n}, ell = {landscape.ell} and these hyper-parameters E[T] is not "
+            f"known exactly, which a comparison needs: choose others"
+        )
+    if exact is None:
+        return cell([*tests, Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
+    limit = step_limit(exact, play.runs, level)
+    samples = simulate(
+        law,
+        runs=play.runs,
+        seed=play.seed,
+        path=play.path,
+        limit=limit,
+        kernel=play.kernel,
+        arithmetic=play.arithmetic,
+        threads=play.threads,
+    )
+    tests.append(all_end(samples, level))
+    if not samples.censored.any():
+        tests += moments(exact, samples)
+        if distributions:
+            tests.append(goodness_of_fit(landscape, algorithm, samples))
+    return cell(
+        tests,
+        limit,
+        int(samples.decisions.sum()),
+        exact.method if exact.exact else f"{exact.method}, float",
+    )
+
+
+def _exact(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
+    """Return the engine's four moments; None where it has no finite and exact ones.
+
+    It must have them at the standard points; at a caller's it may be that nobody knows them.
+    """
+    try:
+        exact = runtime(
+            landscape,
+            algorithm,
+            moments=4,
+            field="exact" if landscape.n <= _LARGEST_RATIONAL else "float",
+        )
+    except (NotAbsorbingError, UndecidedComparisonError, SolverError, VerificationError):
+        return None
+    quantities = (exact.total, exact.variance, *exact.phases, *exact.phase_variances)
+    return None if any(q.value is None or q.infinite for q in quantities) else exact

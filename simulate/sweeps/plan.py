@@ -1,0 +1,451 @@
+"""Sweep plans: a grid of (n, l, hyper-parameters), read from a file or the command line.
+
+A plan is a table of lists; the cells are their product, in the order of the fields below:
+
+    n          integers, or "50:10000:50" (first:last:step)
+    ell        integers, or schedules: "sqrt", "cbrt" (rounded down), "half" = floor((n-5)/2)
+    alpha, gamma, r   exact numbers as text; absent: the algorithm's defaults
+    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, block, outside_h
+
+`limit` and `restart` may be integers or multiples of n^2 such as "10n2"; the default limit is
+10^4 n^2. A cell is played in blocks of `block` runs, the unit of work and of storage. A cell's
+random streams are keyed by the seed and by what is simulated (the values of the landscape and of
+the algorithm, not the name of a file), not by its place in the plan. So plans may be reordered,
+split or extended without changing a single run. `outside_h = true` allows hyper-parameters outside
+(H).
+
+>>> plan = Plan.of({"n": "9:11:1", "ell": [2, "half"], "runs": 100, "seed": 1})
+>>> [(cell.n, cell.ell) for cell in plan.cells]
+[(9, 2), (10, 2), (11, 2), (11, 3)]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from markov_lrsao.answers.expected import check_hypothesis
+from markov_lrsao.errors import FileFormatError, ParameterError
+from markov_lrsao.exact.rationals import rational, rational_text
+from markov_lrsao.inputs import load_json, read_text
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.landscape import FAMILIES, Landscape, check_n
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.texts import printable
+from simulate.runs.runner import LARGEST_LIMIT, check_runs, default_limit
+
+__all__ = [
+    "ALGORITHMS",
+    "CellPlan",
+    "Plan",
+    "build_algorithm",
+    "build_landscape",
+    "content_digest",
+    "parse_count",
+    "parse_range",
+]
+
+ALGORITHMS = ("lrsao", "earl", "rls")
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "algorithm": ALGORITHMS,
+    "kernel": ("event", "step"),
+    "arithmetic": ("exact", "float64"),
+    "outside_h": (False, True),
+}
+_LISTS = ("n", "ell", "alpha", "gamma", "r")
+_SCALARS = (
+    "runs",
+    "seed",
+    "algorithm",
+    "landscape",
+    "kernel",
+    "arithmetic",
+    "limit",
+    "restart",
+    "block",
+    "outside_h",
+)
+_DEFAULTS: dict[str, Any] = {
+    "ell": [0],
+    "alpha": [None],
+    "gamma": [None],
+    "r": [None],
+    "runs": 1000,
+    "seed": 1,
+    "algorithm": "lrsao",
+    "landscape": "jump",
+    "kernel": "event",
+    "arithmetic": "exact",
+    "limit": None,
+    "restart": None,
+    "block": 500,
+    "outside_h": False,
+}
+_LONGEST_RANGE = 1_000_000
+_MOST_CELLS, _MOST_POSITIONS = 100_000, 300_000_000
+"""Cells of a plan, and the sum of their n: half a minute for reading it."""
+
+
+def build_algorithm(
+    name: str, n: int, alpha: str | None, gamma: str | None, r: str | None
+) -> Algorithm:
+    """Return lrsao, earl or rls with the given or default hyper-parameters."""
+    if name == "lrsao":
+        return Algorithm.lrsao(Parameters.paper(n, alpha, gamma, r))
+    if r is not None:
+        raise ParameterError(
+            f"r = {r} has no meaning for algorithm = {name}: only lrsao has a penalty"
+        )
+    if name == "earl":
+        return Algorithm.earl(alpha or "4/5", gamma or "99/100")
+    if name != "rls":
+        raise ParameterError(
+            f"algorithm = {name!r} is unknown: choose from {', '.join(ALGORITHMS)}"
+        )
+    if alpha is not None or gamma is not None:
+        raise ParameterError("alpha and gamma have no meaning for algorithm = rls")
+    return Algorithm.rls()
+
+
+def build_landscape(name: str, n: int, ell: int) -> Landscape:
+    """Return a landscape of a family, or the one of a JSON file."""
+    if not isinstance(name, str):
+        raise ParameterError(
+            f"landscape = {name!r} is not text: write {', '.join(FAMILIES)}, or "
+            f"the name of a JSON file"
+        )
+    if name in FAMILIES:
+        return FAMILIES[name].at(n, ell)
+    landscape = Landscape.load(name)
+    if n != landscape.n:
+        raise ParameterError(f"n = {n} differs from the n = {landscape.n} of {name}")
+    return landscape
+
+
+def parse_range(value: Any, name: str = "n") -> list[int]:
+    """Read integers: a list, one integer, "9", "9,12" or "50:1000:50"; not none at all."""
+    if value == []:
+        _some([], "[]", name)
+    if isinstance(value, list):
+        return [number for item in value for number in parse_range(item, name)]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return [value]
+    if isinstance(value, str):
+        try:
+            parts = [[int(x) for x in part.split(":")] for part in value.split(",")]
+        except ValueError:
+            parts = [[]]
+        if all(1 <= len(part) <= 3 for part in parts) and all(
+            len(part) < 3 or part[2] > 0 for part in parts
+        ):
+            ranges = [
+                range(part[0], part[min(1, len(part) - 1)] + 1, part[2] if len(part) == 3 else 1)
+                for part in parts
+            ]
+            for each, text in zip(ranges, value.split(","), strict=True):
+                _some(each, text, name)
+            return [k for each in ranges for k in each]
+    raise ParameterError(
+        f"{name} = {str(value)[:60]!r} is not a list of integers: write "
+        f'e.g. 9, "9,12" or "50:1000:50"'
+    )
+
+
+def _some(values: Sequence[int], text: object, name: str) -> Sequence[int]:
+    """Refuse a range without numbers, or with more than anybody means."""
+    if not values:
+        raise ParameterError(
+            f'{name} = {text} is empty: write e.g. 9, "9,12", or '
+            f'"first:last" with the smaller number first'
+        )
+    step = values.step if isinstance(values, range) else 1
+    if values[-1] - values[0] >= step * _LONGEST_RANGE:
+        raise ParameterError(
+            f"{name} = {str(text)[:60]!r} has more than {_LONGEST_RANGE:,} "
+            f"numbers: take a larger step"
+        )
+    return values
+
+
+def parse_count(value: Any, n: int, name: str) -> int | None:
+    """Read a number of steps: an integer, or a multiple of n^2 such as "10n2"."""
+    if value is None:
+        return None
+    text = str(value)
+    factor = text.removesuffix("n2")
+    if isinstance(value, bool) or not (factor.isascii() and factor.isdigit()) or len(factor) > 30:
+        raise ParameterError(
+            f"{name} = {text[:40]!r} is not a number of steps: write e.g. 100000 or 10n2"
+        )
+    count = int(factor) * (n * n if text.endswith("n2") else 1)
+    if not 1 <= count <= LARGEST_LIMIT:
+        raise ParameterError(
+            f"{name} = {text} is out of range: {count:,} steps, but 1 .. 2^49 are allowed"
+        )
+    return count
+
+
+def _ells(value: Any, n: int) -> list[int]:
+    ells: list[int] = []
+    for item in value if isinstance(value, list) else str(value).split(","):
+        if item == "sqrt":
+            ells.append(math.isqrt(n))
+        elif item == "cbrt":
+            root = round(n ** (1 / 3))
+            ells.append(root - (root**3 > n))
+        elif item == "half":
+            ells.append((n - 5) // 2)
+        else:
+            ells += parse_range(item, "ell")
+    return list(_some(ells, value, "ell"))
+
+
+def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
+    """Return a digest of what a landscape and an algorithm *are*; names do not enter.
+
+    Two files with the same objectives, target and milestones have the same digest, and so has
+    a family's landscape with these values.
+    """
+    actions = landscape.actions
+    forms = [
+        [rational_text(value) for value in (form.constant, form.chosen, form.target)]
+        for form in (algorithm.rejected, algorithm.equal, algorithm.better)
+    ]
+    head = [
+        landscape.n,
+        len(actions),
+        actions.index(landscape.target),
+        [int(m) for m in landscape.milestones],
+        forms,
+        [rational_text(v) for v in (algorithm.keep, algorithm.learn, algorithm.bootstrap)],
+        algorithm.accept_equal,
+        algorithm.state,
+        algorithm.actions,
+    ]
+    digest = hashlib.sha256(json.dumps(head).encode())
+    for values in landscape.objectives.values():
+        digest.update(values.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellPlan:
+    """One cell: everything that determines its runs.
+
+    Attributes
+    ----------
+    landscape : for people, a family's name or a file's
+    definition : the landscape of a file as canonical JSON, so that the file is needed only once;
+        None for families
+    content : `content_digest` of what is simulated
+    """
+
+    n: int
+    ell: int
+    alpha: str | None
+    gamma: str | None
+    r: str | None
+    algorithm: str
+    landscape: str
+    definition: str | None
+    content: str
+    kernel: str
+    arithmetic: str
+    limit: int
+    restart: int | None
+    seed: int
+    runs: int
+    block: int
+
+    @property
+    def text(self) -> str:
+        """The cell as canonical text, but for the number of runs, which may grow."""
+        return json.dumps(asdict(self) | {"runs": 0}, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> CellPlan:
+        """Return the cell of a canonical text; its number of runs is 0."""
+        return cls(**json.loads(text))
+
+    def _identity(self) -> bytes:
+        """What is simulated, by content; neither names nor numbers of runs or blocks enter."""
+        identity = [self.content, self.kernel, self.arithmetic, self.limit, self.restart]
+        return json.dumps(identity).encode()
+
+    @property
+    def key(self) -> str:
+        """What tells cells apart; equal keys have equal runs."""
+        return hashlib.sha256(self._identity() + str(self.seed).encode()).hexdigest()
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """What keys the streams besides the seed: a digest of what is simulated.
+
+        Neither the number of runs nor the size of blocks enters: more runs continue a cell.
+        """
+        digest = hashlib.sha256(self._identity()).digest()
+        return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
+
+    def law(self) -> StepLaw:
+        """Build the law."""
+        if self.definition is None:
+            landscape = build_landscape(self.landscape, self.n, self.ell)
+        else:
+            data = json.loads(self.definition)
+            landscape = Landscape.from_arrays(
+                data["objectives"], data["target"], data["milestones"], name=data["name"]
+            )
+        return StepLaw.of(
+            landscape, build_algorithm(self.algorithm, self.n, self.alpha, self.gamma, self.r)
+        )
+
+
+def _define(landscape: Landscape) -> str | None:
+    """Return a file's landscape as canonical JSON."""
+    if landscape.family is not None:
+        return None
+    return json.dumps(
+        {
+            "objectives": {name: values.tolist() for name, values in landscape.objectives.items()},
+            "target": landscape.target,
+            "milestones": list(landscape.milestones),
+            "name": landscape.name,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of a sweep, without repetitions."""
+
+    cells: tuple[CellPlan, ...]
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any], *, outside_h: bool = False) -> Plan:
+        """Build a plan from its fields; see the module's docstring.
+
+        `outside_h` allows hyper-parameters outside (H), as the plan's field of that name does.
+
+        Raises
+        ------
+        ParameterError
+            A field is unknown, missing or malformed, or a cell is not admissible.
+        """
+        unknown = sorted(set(fields) - {*_LISTS, *_SCALARS})
+        if unknown:
+            raise ParameterError(
+                f"unknown field {unknown[0]!r} in the plan: known are "
+                f"{', '.join((*_LISTS, *_SCALARS))}"
+            )
+        if "n" not in fields:
+            raise ParameterError('the plan has no field n: write e.g. "n": [9, 10] or "9:100:1"')
+        values = {**_DEFAULTS, **fields}
+        for name, allowed in _CHOICES.items():
+            if values[name] not in allowed:
+                raise ParameterError(
+                    f"{name} = {values[name]!r} is unknown: choose from "
+                    f"{', '.join(map(str, allowed))}"
+                )
+        for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
+            number = values[name]
+            if not isinstance(number, int) or isinstance(number, bool) or number < least:
+                raise ParameterError(
+                    f"{name} = {number!r} is out of range: an integer >= {least} is needed"
+                )
+            if name != "seed":
+                check_runs(number, name)
+        cells: dict[str, CellPlan] = {}
+        alphas, gammas, rs = (_texts(values[name], name) for name in ("alpha", "gamma", "r"))
+        sizes = parse_range(values["n"])
+        _check_size(sizes, values["ell"], len(alphas) * len(gammas) * len(rs))
+        for n in sizes:
+            for ell, alpha, gamma, r in product(_ells(values["ell"], n), alphas, gammas, rs):
+                cell = _cell(n, ell, alpha, gamma, r, values, outside_h)
+                cells.setdefault(cell.key, cell)
+        return cls(tuple(cells.values()))
+
+    @classmethod
+    def load(cls, path: str | Path, *, outside_h: bool = False) -> Plan:
+        """Read a plan from a .toml or .json file."""
+        try:
+            text = read_text(path)
+            toml = Path(path).suffix == ".toml"
+            fields = tomllib.loads(text) if toml else load_json(text, str(path))
+        except FileFormatError as error:  # names the file already
+            raise ParameterError(f"plan {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise ParameterError(
+                f"plan {printable(str(path))}: not TOML that can be read: {printable(str(error))}"
+            ) from None
+        if not isinstance(fields, dict):
+            raise ParameterError(
+                f"plan {printable(str(path))}: expected a table of fields such as n, ell, runs"
+            )
+        return cls.of(fields, outside_h=outside_h)
+
+    @property
+    def runs(self) -> int:
+        """Number of runs in all cells."""
+        return sum(cell.runs for cell in self.cells)
+
+
+def _check_size(sizes: list[int], ells: Any, points: int) -> None:
+    """Refuse a plan with more cells than anybody waits for."""
+    cells = positions = 0
+    for n in sizes:
+        check_n(n)
+        here = len(_ells(ells, n)) * points
+        cells, positions = cells + here, positions + here * n
+        if cells > _MOST_CELLS or positions > _MOST_POSITIONS:
+            raise ParameterError(
+                f"the plan is too large: up to n = {n:,} it has {cells:,} cells with "
+                f"{positions:,} positions, but {_MOST_CELLS:,} cells and {_MOST_POSITIONS:,} "
+                f"positions are allowed; take larger steps, or several plans"
+            )
+
+
+def _cell(
+    n: int,
+    ell: int,
+    alpha: str | None,
+    gamma: str | None,
+    r: str | None,
+    values: Mapping[str, Any],
+    outside_h: bool,
+) -> CellPlan:
+    """Build one cell, or refuse it."""
+    landscape = build_landscape(values["landscape"], n, ell)
+    algorithm = build_algorithm(values["algorithm"], n, alpha, gamma, r)
+    check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
+    limit = parse_count(values["limit"], n, "limit")
+    return CellPlan(
+        n=n,
+        ell=ell,
+        alpha=alpha,
+        gamma=gamma,
+        r=r,
+        definition=_define(landscape),
+        content=content_digest(landscape, algorithm),
+        limit=default_limit(n) if limit is None else limit,
+        restart=parse_count(values["restart"], n, "restart"),
+        **{
+            name: values[name]
+            for name in ("algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "block")
+        },
+    )
+
+
+def _texts(value: Any, name: str) -> list[str | None]:
+    """Read exact numbers as canonical text; None is the algorithm's default."""
+    items = value if isinstance(value, list) else [value]
+    if not items:
+        raise ParameterError(f"{name} = [] is empty: give a number, or leave it out")
+    return [None if item is None else rational_text(rational(item, name)) for item in items]

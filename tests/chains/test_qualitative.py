@@ -1,0 +1,144 @@
+"""Whether a target is surely reached, or never: decided on the graph, in both fields."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from peer_chains import chains
+
+from markov_lrsao import MarkovChain
+from markov_lrsao.chains.reaching import qualitative, reach, reach_probabilities
+from markov_lrsao.chains.sources import chain_from_rows
+
+FIELDS = ["exact", "float"]
+
+
+def retries(packets: int, most: int, loss: Fraction) -> MarkovChain:
+    """Send packets one by one, each at most `most` times.
+
+    State (p, k) is the k-th attempt at packet p; two more states are "done" and "failed".
+    """
+    rows: list[dict[int, object]] = []
+    done = packets * most
+    for p in range(packets):
+        for k in range(most):
+            following = done if p == packets - 1 else (p + 1) * most
+            again = done + 1 if k == most - 1 else p * most + k + 1
+            rows.append({following: 1 - loss, again: loss})
+    return chain_from_rows([*rows, {done: 1}, {done + 1: 1}])
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(
+    ("packets", "most", "loss"),
+    [(9, 10, "1/97"), (40, 7, "3/1000"), (1, 1, "1/100000000000000000000")],
+)
+def test_a_chance_of_failure_below_the_precision_of_floats(
+    field: str, packets: int, most: int, loss: str
+) -> None:
+    lost = Fraction(loss)
+    chain = retries(packets, most, lost)
+    done = np.arange(chain.size) == packets * most
+    (r,) = reach(chain, done, field=field).starts  # type: ignore[arg-type]
+    truth = 1 - (1 - lost**most) ** packets
+    assert 0 < truth < 1e-16
+    assert not r.certain
+    assert math.isinf(float(r.mean))
+    assert r.miss is not None
+    assert float(r.miss) == pytest.approx(float(truth), rel=1e-13)
+    assert float(r.probability) <= 1.0
+    assert r.to_dict()["finite"] is False
+    # Reaching either end is certain, whatever the floats say.
+    (either,) = reach(
+        chain, done | (np.arange(chain.size) == packets * most + 1), field=field
+    ).starts  # type: ignore[arg-type]
+    assert either.certain
+    assert either.probability.value == 1
+    assert math.isfinite(float(either.mean))
+
+
+def leaking(size: int, seed: int) -> MarkovChain:
+    """A random strongly connected graph before the goal, and one start that may leak away."""
+    rng = random.Random(seed)
+    rows: list[dict[int, object]] = []
+    for i in range(size):
+        row: dict[int, int] = {}
+        for j in [(i + 1) % size, *(rng.randrange(size) for _ in range(3))]:
+            row[j] = row.get(j, 0) + rng.randrange(1, 50)
+        if i % 7 == 0:
+            row[size] = 1
+        rows.append({j: fmpq(w, sum(row.values())) for j, w in row.items()})
+    goal, sink, leak = size, size + 1, size + 2
+    rows += [{goal: 1}, {sink: 1}, {0: "2/3", sink: "1/3"}]
+    return chain_from_rows(rows, start=[*range(size), leak])
+
+
+def test_sure_starts_beside_a_leaking_one() -> None:
+    size = 900
+    result = reach(leaking(size, 3), np.arange(size + 3) == size, field="float")
+    sure, leak = result.starts[:-1], result.starts[-1]
+    assert all(r.certain and r.probability.value == 1.0 for r in sure)
+    assert all(
+        math.isfinite(float(r.mean)) and r.miss is not None and r.miss.value == 0 for r in sure
+    )
+    assert not leak.certain
+    assert float(leak.probability) == pytest.approx(2 / 3, rel=1e-15)
+    assert math.isinf(float(leak.mean))
+
+
+@settings(max_examples=150)
+@given(chain=chains())
+def test_random_graphs_against_networkx(chain: MarkovChain) -> None:
+    """prob0 and prob1 by definition, on a graph library's reachability."""
+    target = chain.labelled("goal")
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(chain.size))
+    for i in np.flatnonzero(~target).tolist():
+        graph.add_edges_from((i, j) for j, _ in chain.row(i))
+    goal = set(np.flatnonzero(target).tolist())
+    after = {i: nx.descendants(graph, i) | {i} for i in graph}
+    never, surely = qualitative(chain, target)
+    for i in range(chain.size):
+        assert never[i] == (not after[i] & goal)
+        assert surely[i] == all(after[j] & goal for j in after[i])
+    exact = reach_probabilities(chain, target)
+    floats = reach_probabilities(chain, target, field="float")
+    for i in range(chain.size):
+        assert (exact[i] == 1, exact[i] == 0) == (surely[i], never[i])
+        assert floats[i] <= 1.0
+        if surely[i] or never[i]:
+            assert floats[i] == float(surely[i])
+        assert floats[i] == pytest.approx(
+            float(Fraction(int(exact[i].p), int(exact[i].q))), rel=1e-14
+        )
+    for field in FIELDS:
+        for r in reach(chain, target, start=range(chain.size), field=field).starts:  # type: ignore[arg-type]
+            assert r.certain == surely[r.state]
+            assert (r.conditional_mean is None) == never[r.state]
+            assert math.isinf(float(r.mean)) == (not surely[r.state])
+
+
+def test_an_exact_mean_beyond_the_floats_is_finite() -> None:
+    tiny = Fraction(1, 10**320)
+    chain = chain_from_rows([{0: 1 - tiny, 1: tiny}, {1: 1}])
+    (r,) = reach(chain, np.array([False, True])).starts
+    assert r.certain
+    assert r.to_dict()["finite"] is True
+    assert r.mean.value == 10**320
+    assert r.to_dict()["deviation"] is None
+
+
+@pytest.mark.parametrize("state", [-1, 3, 10**20, -(10**30)])
+def test_start_states_outside(state: int) -> None:
+    from markov_lrsao.errors import ParameterError
+
+    chain = chain_from_rows([{1: 1}, {1: 1}, {2: 1}])
+    with pytest.raises(ParameterError, match=r"does not exist: states are 0\.\.2"):
+        reach(chain, np.array([False, True, False]), start=[0, state])

@@ -1,0 +1,101 @@
+"""The size of the packages: statements, and lines of modules and functions without their words.
+
+Statements are nodes of kind `ast.stmt`, docstrings excluded. Lines of a module or function are
+those with code on them: no docstrings, comments or blank lines.
+
+    python tests/support/size.py [ROOT]
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tokenize
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+__all__ = ["PACKAGES", "code_lines", "functions", "statements"]
+
+PACKAGES = ("markov_lrsao", "simulate", "proofs_check")
+_QUIET = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+def _docstrings(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Yield statements that are only a string: docstrings, and those below attributes."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            yield node
+
+
+def statements(source: str) -> int:
+    """Return the number of statements.
+
+    >>> statements('"Doc."\\nx = 1\\nif x:\\n    x = 2  # why\\n')
+    3
+    """
+    tree = ast.parse(source)
+    every = sum(isinstance(node, ast.stmt) for node in ast.walk(tree))
+    return every - sum(1 for _ in _docstrings(tree))
+
+
+def code_lines(source: str) -> set[int]:
+    """Return the numbers of the lines that have code on them.
+
+    >>> sorted(code_lines('"Doc."\\n\\nx = (1,\\n     2)  # why\\n'))
+    [3, 4]
+    """
+    words = {
+        line
+        for node in _docstrings(ast.parse(source))
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+    found: set[int] = set()
+    for token in tokenize.generate_tokens(StringIO(source).readline):
+        if token.type not in _QUIET:
+            found.update(range(token.start[0], token.end[0] + 1))
+    return found - words
+
+
+def functions(source: str) -> Iterator[tuple[str, int]]:
+    """Yield the name and the number of code lines of every function, inner ones included."""
+    lines = code_lines(source)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, sum(node.lineno <= k <= (node.end_lineno or 0) for k in lines)
+
+
+def main(root: Path) -> None:
+    """Print a table, the longest modules and the longest functions."""
+    long_modules, long_functions = [], []
+    for package in PACKAGES:
+        total = modules = 0
+        for path in sorted((root / package).rglob("*.py")):
+            source = path.read_text(encoding="utf-8")
+            total += statements(source)
+            modules += 1
+            where = str(path.relative_to(root))
+            long_modules.append((len(code_lines(source)), where))
+            long_functions += [(n, f"{where}:{name}") for name, n in functions(source)]
+        print(f"{package}: {total:,} statements in {modules} modules")
+    for title, rows in (("modules", long_modules), ("functions", long_functions)):
+        print(
+            f"longest {title}:",
+            *(f"{n} {w}" for n, w in sorted(rows, reverse=True)[:8]),
+            sep="\n  ",
+        )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
