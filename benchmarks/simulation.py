@@ -119,14 +119,14 @@ def section6(step: int) -> None:
         for result in sweep_results(path, plan):
             cell, total = result.cell, result.summary.total
             assert total is not None
-            z = (total.value - expected(cell.n, cell.ell)) / total.error
+            z = (total.point - expected(cell.n, cell.ell)) / total.error
             worst = max(worst, abs(z))
             if cell.n % 2500 == 0:
                 rows.append(
                     [
                         f"{cell.n:,}",
                         f"{cell.ell:,}",
-                        f"{total.value:,.0f}",
+                        f"{total.point:,.0f}",
                         f"{expected(cell.n, cell.ell):,.0f}",
                         f"{z:.2f}",
                     ]

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
-from flint import fmpq
-
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.rationals import decimal_text, rational_text
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.interrupts import process_pool
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import JUMP
@@ -132,8 +130,7 @@ def reference_csv(instances: Sequence[tuple[int, int]], progress: Progress = no_
             values = [r.total, *r.phases, r.variance]
             row: list[str] = [str(n), str(ell)]
             for quantity in values:
-                assert isinstance(quantity.value, fmpq)
-                row += [rational_text(quantity.value), decimal_text(quantity.value)]
+                row += [rational_text(quantity.value), quantity.decimal]
             writer.writerow(row)
             bar.advance()
     return out.getvalue()

@@ -17,16 +17,21 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
+from markov_lrsao.answers.plan import Bounded, Counted, crossing
 from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
-from markov_lrsao.errors import NotAbsorbingError, ParameterError, UndecidedComparisonError
+from markov_lrsao.errors import (
+    NotAbsorbingError,
+    ParameterError,
+    Refused,
+    UndecidedComparisonError,
+)
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
 from markov_lrsao.model.statements import implements
-from markov_lrsao.values.enclosure import decomposition_of
 
 __all__ = ["Profile", "profile"]
 
@@ -72,12 +77,16 @@ def profile(
     """
     check_size(landscape)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)
-    d = decomposition_of(StepLaw.of(landscape, algorithm))
-    if d.choices is not None:
-        raise UndecidedComparisonError(
-            "not all comparisons are decided by values here, so the profile is not known exactly; "
-            "`markov-lrsao exact` encloses E[T] and its phases"
-        )
+    match crossing(StepLaw.of(landscape, algorithm)):
+        case Refused(reason):
+            raise reason
+        case Bounded():
+            raise UndecidedComparisonError(
+                "not all comparisons are decided by values here, so the profile is not known "
+                "exactly; `markov-lrsao exact` encloses E[T] and its phases"
+            )
+        case Counted(d):
+            pass
     exact = landscape.n <= EXACT_PROFILE_LIMIT if exact is None else exact
     if d.top_region is None:
         raise ParameterError(

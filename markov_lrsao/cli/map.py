@@ -167,6 +167,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
+    from markov_lrsao.exact.quantity import Enclosed
     from markov_lrsao.regimes.grid import widest
     from markov_lrsao.tables import show, table
 
@@ -206,8 +207,8 @@ def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
         if not at:
             continue
         quantities = [found.values[i].quantity(quantity) for i in at]
-        ends = [q.ends for q in quantities if q.ends is not None and kind == "enclosure"]
-        values = [float(e) for pair in ends for e in pair]
+        enclosed = [q for q in quantities if isinstance(q, Enclosed) and kind == "enclosure"]
+        values = [float(end) for q in enclosed for end in q.ends]
         rows.append(
             [
                 "-",

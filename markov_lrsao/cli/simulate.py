@@ -21,9 +21,10 @@ from markov_lrsao.cli.options import (
 from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
+    from markov_lrsao.exact.quantity import Simulated
     from simulate.runs.endless import Endless
     from simulate.runs.samples import Samples
-    from simulate.statistics.estimates import Estimate, Summary
+    from simulate.statistics.estimates import Summary
 
 __all__ = ["AlgorithmName", "ArithmeticName", "KernelName", "register"]
 
@@ -247,14 +248,14 @@ def _text(samples: Samples, found: Summary) -> str:
     return f"{head}\n\n{body}\n\n{foot}{_monitor_text(samples)}"
 
 
-def _cells(estimate: Estimate) -> list[str]:
+def _cells(estimate: Simulated) -> list[str]:
     def number(x: float) -> str:
         if not math.isfinite(x):
             return "inf"
         return f"{x:,.2f}" if abs(x) >= 10 else f"{x:.4f}"
 
     return [
-        number(estimate.value),
+        number(estimate.point),
         number(estimate.error),
         f"[{number(estimate.low)}, {number(estimate.high)}]",
     ]

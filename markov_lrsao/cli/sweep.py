@@ -181,8 +181,8 @@ def _print(plan: Plan, results: list[CellResult], out: Path, played: int, as_jso
                 str(cell.ell),
                 *(getattr(cell, k) or "-" for k in ("alpha", "gamma", "r")),
                 f"{result.runs:,}",
-                f"{found.success.value:.3f}",
-                f"{ert.value:,.1f}" if math.isfinite(ert.value) else "inf",
+                f"{found.success.point:.3f}",
+                f"{ert.point:,.1f}" if math.isfinite(ert.point) else "inf",
                 f"{half:,.1f}" if math.isfinite(half) else "-",
                 f"{found.decisions:,}",
             ]

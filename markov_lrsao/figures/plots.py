@@ -71,7 +71,7 @@ def plot_distribution(
     with figure(path) as axes:
         axes.step(times, law.cdf(times), where="post", color=COLOURS[0], lw=1.8)
         axes.set_xscale("log")
-        given = "" if law.never.value == 0 else f" | {name} < inf"
+        given = "" if law.always_ends else f" | {name} < inf"
         axes.axvline(
             law.finite_mean,
             color=COLOURS[1],

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.errors import LrsaoError, NotAbsorbingError
-from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.forms.closed import phase1_formula
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
@@ -59,7 +58,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
     for n, ell in pairs:
         law = workspace.law(n, ell)
         try:
-            exact = runtime(law.landscape, law.algorithm, outside_h=True).phases[0].value
+            exact = runtime(law.landscape, law.algorithm, outside_h=True).phases[0]
         except NotAbsorbingError:
             yield Evidence(
                 kind=Kind.EXHAUSTIVE,
@@ -82,7 +81,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
             return
         value = formula.subs({s: {"n": n, "l": ell}[s.name] for s in formula.free_symbols})
         compared += 1
-        if str(value) != rational_text(exact):  # type: ignore[arg-type]
+        if str(value) != exact.rational:
             yield Evidence(
                 kind=Kind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,

@@ -28,7 +28,7 @@ REQUIRED = {
 
 
 def test_quantities() -> None:
-    exact, approximate = Quantity(fmpq(1, 3)), Quantity(1 / 3)
+    exact, approximate = Quantity.of(fmpq(1, 3)), Quantity.of(1 / 3)
     assert (exact.exact, approximate.exact) == (True, False)
     assert exact.to_dict() == {"rational": "1/3", "decimal": "0.33333333333333333333"}
     assert approximate.to_dict() == {
