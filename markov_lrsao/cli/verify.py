@@ -54,7 +54,7 @@ def verify(
 ) -> int:
     """Check statements of the paper and print a verdict with its evidence for each."""
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.report.files import check_writable, write_whole
+    from markov_lrsao.storage import check_writable, write_whole
     from markov_lrsao.tables import VERDICT_COLOURS, show
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
