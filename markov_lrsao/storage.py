@@ -129,8 +129,8 @@ def _place(path: Path) -> Path:
     place = Path(os.path.realpath(path))
     if place.is_dir():
         raise ParameterError(f"{printable(str(path))} is a directory; name a file")
-    if place.exists() and not place.is_file():
-        raise ParameterError(f"{printable(str(path))} is a device or a pipe; name a file")
+    if place.is_char_device() or place.is_block_device():
+        raise ParameterError(f"{printable(str(path))} is a device; name a file")
     return place
 
 

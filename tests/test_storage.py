@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from pathlib import Path
 
@@ -40,14 +39,17 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX pipes")
-def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    with pytest.raises(ParameterError, match="pipe; name a file"):
+@pytest.mark.parametrize("kind", ["is_char_device", "is_block_device"])
+def test_a_device_is_not_replaced(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "null"  # a real device would be gone, should this fail
+    path.write_text("old")
+    monkeypatch.setattr(Path, kind, lambda _: True)
+    with pytest.raises(ParameterError, match="is a device; name a file"):
         write_whole(path, "new")
-    assert stat.S_ISFIFO(path.stat().st_mode)
-    assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["null"]
 
 
 def test_what_cannot_be_encoded_leaves_nothing(tmp_path: Path) -> None:
