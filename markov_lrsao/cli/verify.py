@@ -58,8 +58,8 @@ def verify(
     from markov_lrsao.tables import VERDICT_COLOURS, show
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
-    from proofs_check.statements.registry import all_statements
-    from proofs_check.statements.report import (
+    from proofs_check.verification.registry import all_statements
+    from proofs_check.verification.report import (
         detail_text,
         json_report,
         markdown_report,
