@@ -14,9 +14,7 @@ from proofs_check.claims.setting import HYPOTHESIS
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.landscapes import random_laws
 from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.search import judge, search
 from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import invariant_check
 from proofs_check.statements.registry import Check, Statement
@@ -94,18 +92,8 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
 
 def _random(statement: str, every: bool) -> Callable[[Workspace], Iterable[Evidence]]:
     def random_landscapes(workspace: Workspace) -> Iterable[Evidence]:
-        from proofs_check.statements.workspace import with_algorithm
-
         monitor = _monitor(statement, every)
-        laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)
-        battery = search(
-            with_algorithm(laws, workspace.setting),
-            [monitor],
-            runs=4,
-            seed=workspace.setting.seed,
-            longest=40,
-        )
-        yield judge(battery, monitor, "with random landscapes")
+        yield workspace.on_random_landscapes(monitor, 300, 3000)
 
     random_landscapes.__qualname__ = f"random_landscapes of {statement}"
     return random_landscapes

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.landscapes import random_laws
 from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.search import judge, search
 from proofs_check.runs.steps import Record, Run
 from proofs_check.statements.building import invariant_check
 from proofs_check.statements.registry import Check, Statement
@@ -62,8 +60,6 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _random(workspace: Workspace) -> Iterable[Evidence]:
-    from proofs_check.statements.workspace import with_algorithm
-
     most = workspace.number("Lemma 4", "most")
 
     def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
@@ -73,15 +69,7 @@ def _random(workspace: Workspace) -> Iterable[Evidence]:
         ) else None
 
     monitor = Monitor("Lemma 4", "any landscape", f"at most {most} positive entry per state", look)
-    laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)
-    battery = search(
-        with_algorithm(laws, workspace.setting),
-        [monitor],
-        runs=4,
-        seed=workspace.setting.seed,
-        longest=40,
-    )
-    yield judge(battery, monitor, "with random landscapes")
+    yield workspace.on_random_landscapes(monitor, 300, 3000)
 
 
 STATEMENTS = (

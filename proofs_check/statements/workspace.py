@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.facts import facts
 from proofs_check.logic.induction import Induction
 from proofs_check.runs.graph import Edge, Graph, explore
+from proofs_check.runs.landscapes import random_laws
 from proofs_check.runs.monitors import Counter, Monitor
 from proofs_check.runs.search import Battery, instances, judge, search
 from proofs_check.runs.steps import run_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from proofs_check.automata.abstraction import SlopeAutomata
     from proofs_check.automata.plateau import PlateauGraph
 
-__all__ = ["Workspace", "with_algorithm"]
+__all__ = ["Workspace"]
 
 _EXHAUSTIVE_QUICK = ((9, 2), (11, 3), (13, 4))
 _EXHAUSTIVE_FULL = (*_EXHAUSTIVE_QUICK, (10, 2), (12, 3), (15, 5), (17, 6), (21, 8))
@@ -187,6 +188,16 @@ class Workspace:
         """Return the statistical evidence on a statement."""
         return [judge(self.battery, m) for m in self._monitors(statement)]
 
+    def on_random_landscapes(self, monitor: Monitor, quick: int, full: int) -> Evidence:
+        """Watch a monitor on short runs of the setting's algorithm on landscapes of any shape."""
+        setting = self.setting
+        laws = (
+            StepLaw.of(law.landscape, setting.algorithm(law.algorithm.parameters))
+            for law in random_laws(setting.pick(quick, full), setting.seed)
+        )
+        battery = search(laws, [monitor], runs=4, seed=setting.seed, longest=40)
+        return judge(battery, monitor, "with random landscapes")
+
     # -- exhaustive ----------------------------------------------------------------------
 
     def never(
@@ -293,9 +304,3 @@ def _counting(counter: Counter, bound: int | None = None) -> Any:
         return count, count > limit
 
     return look
-
-
-def with_algorithm(laws: Iterable[StepLaw], setting: Setting) -> Iterator[StepLaw]:
-    """Yield the laws with the setting's algorithm in place of their own."""
-    for law in laws:
-        yield StepLaw.of(law.landscape, setting.algorithm(law.algorithm.parameters))
