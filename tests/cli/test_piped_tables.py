@@ -219,7 +219,7 @@ def on_terminal(arguments: list[str], cwd: Path, **environment: str) -> str:
 
 
 def drain(terminal: int) -> str:
-    chunks = []
+    chunks: list[bytes] = []
     while True:
         try:
             chunk = os.read(terminal, 65536)
