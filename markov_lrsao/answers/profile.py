@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
 from markov_lrsao.answers.plan import Bounded, Counted, crossing
@@ -28,6 +28,7 @@ from markov_lrsao.errors import (
     Refused,
     UndecidedComparisonError,
 )
+from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
@@ -169,10 +170,9 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     """
     size = len(block.states)
     n = block.automata.law.n
-    matrix = fmpq_mat(size, size)
+    rows: list[list[tuple[int, fmpq]]] = [[] for _ in range(size)]
     index = {state: i for i, state in enumerate(block.states)}
     for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
-        matrix[i, i] = matrix[i, i] + 1
         for target, weight in edges:
             if isinstance(weight, Corridor):
                 share = fmpq(1)
@@ -183,18 +183,14 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
                 if not back or target.direction == UP:
                     continue
                 target = index[State(block.first, target.phase, target.patterns)]
-            matrix[target, i] = matrix[target, i] - share  # transposed
-    right = fmpq_mat(size, 1)
-    for i, amount in source.items():
-        right[i, 0] = amount
+            rows[i].append((target, share))
     try:
-        solution = matrix.solve(right)
+        return solve_rows(rows, [source.get(i, fmpq(0)) for i in range(size)])
     except ZeroDivisionError:
         raise NotAbsorbingError(
             "the walk can enter a set of states that it never leaves: E[T] is infinite, and so "
             "are the steps of some positions; `markov-lrsao exact` shows the trap"
         ) from None
-    return [solution[i, 0] for i in range(size)]
 
 
 def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,6 +97,7 @@ def map_(
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.regimes.grid import MapPlan, regime_map
     from markov_lrsao.regimes.points import QUANTITIES
+    from markov_lrsao.storage import write_whole
 
     if n is None or ell is None:
         raise ParameterError("--n and --ell are missing: give both, e.g. --n 30 --ell 5")
@@ -133,7 +133,7 @@ def map_(
         *(["--outside-h"] if outside_h else []),
     ]
     for path in files:
-        _write(path, _content(path, found, quantity, " ".join(words)))
+        write_whole(path, _content(path, found, quantity, " ".join(words)))
     if as_json:
         print(json_text(found.to_dict(quantity)))
     else:
@@ -150,20 +150,6 @@ def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes
     from markov_lrsao.figures.maps import map_figure
 
     return pictures(map_figure(found, quantity, command=command, settings={}))[ending[1:]]
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    from markov_lrsao.errors import ParameterError
-
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ParameterError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:

@@ -30,7 +30,7 @@ def replay(
     from markov_lrsao.exact.rationals import rational_text, shorten
     from markov_lrsao.tables import show, table
     from proofs_check.claims.counterexample import Counterexample
-    from proofs_check.runs.steps import replay as play
+    from proofs_check.runs.run import replay as play
 
     bad = Counterexample.load(file)
     if not bad.replayable:

@@ -54,12 +54,12 @@ def verify(
 ) -> int:
     """Check statements of the paper and print a verdict with its evidence for each."""
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.report.files import check_writable, write_whole
+    from markov_lrsao.storage import check_writable, write_whole
     from markov_lrsao.tables import VERDICT_COLOURS, show
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
-    from proofs_check.statements.registry import all_statements
-    from proofs_check.statements.report import (
+    from proofs_check.verification.registry import all_statements
+    from proofs_check.verification.report import (
         detail_text,
         json_report,
         markdown_report,

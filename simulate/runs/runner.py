@@ -96,7 +96,9 @@ def simulate(
             f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
             f"or do not shrink the entry; take kernel = step"
         )
-    watching = (Rules.of(law) if rules is None else rules) if monitors else None
+    watched = None
+    if monitors:
+        watched = Watch.empty(tables, seed, Rules.of(law) if rules is None else rules)
     game = Game(
         tables,
         stream_key(seed, *path),
@@ -104,7 +106,6 @@ def simulate(
         arithmetic == "exact",
         limit,
         restart,
-        watching,
         stop,
     )
     workers = threads or available_cores()
@@ -120,8 +121,7 @@ def simulate(
             f"give a step limit (limit = ...) to count such runs as censored"
         )
     counts = None
-    if monitors:
-        watched = Watch.empty(tables, seed)
+    if watched is not None:
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
         counts = watched.finish(game, known)
     return Samples(
@@ -208,7 +208,7 @@ def trace_run(
     restart: int | None = None,
     path: tuple[int, ...] = (),
 ) -> IntArray:
-    """Return the trace of one run, one line per event; see `simulate.kernels.play.TRACE`.
+    """Return the trace of one run, one line per event; see `simulate.kernels.records`.
 
     The run is the same as number `run` of `simulate` with the same arguments.
     """
@@ -220,7 +220,6 @@ def trace_run(
         arithmetic == "exact",
         limit,
         restart,
-        None,
     )
     hits, facts = game.arrays(1)
     decisions = game.play_all(run, hits, facts, {}, 1, no_progress, None).get(run, [])

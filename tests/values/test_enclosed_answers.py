@@ -18,11 +18,11 @@ from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.answers.distribution import distribution
 from markov_lrsao.crossing.blocks import Exit, State
 from markov_lrsao.errors import LrsaoError, StateSpaceTooLargeError, granted
+from markov_lrsao.exact.moments import central_enclosures
 from markov_lrsao.exact.quantity import Enclosed
 from markov_lrsao.values.enclosure import (
     _width,
     _with_lost_runs,
-    central_enclosures,
     enclose_moments,
     resolve,
     trap_after_cut,
@@ -196,11 +196,11 @@ def test_what_leads_to_lost_runs_is_unknown() -> None:
     )
     block = Refined(
         automata,
-        None,
+        None,  # type: ignore[arg-type]
         1,
         3,
         (0,),
-        frozenset(),  # type: ignore[arg-type]
+        frozenset(),
         tuple(State(1, 0, (i,)) for i in range(3)),
         options,
         law.denominator,
