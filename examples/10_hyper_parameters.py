@@ -5,6 +5,7 @@ comparisons come out as with the paper's choice, E[T] is the same fraction.
 """
 
 from markov_lrsao import Algorithm, Landscape, LrsaoError, Parameters, hypothesis_h, runtime
+from markov_lrsao.exact.quantity import Enclosed
 
 landscape = Landscape.jump(9, 2)
 

@@ -71,6 +71,14 @@ class CurvePoint:
         """The value n H_n, the mean time of a local search from 0 that never loses a one."""
         return float(self.result.coupon_collector)
 
+    def __str__(self) -> str:
+        """Return E[T] and how it compares."""
+        total = float(self.result.total)
+        return (
+            f"n = {self.n}, l = {self.ell}: E[T] = {total:.6g}, "
+            f"{total / self.coupon_collector:.4g} times n H_n"
+        )
+
 
 def _point(job: tuple[int, int, Field]) -> CurvePoint:
     n, ell, field = job

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
 from markov_lrsao.model.statements import implements
+from markov_lrsao.tables import html_table, table
 
 __all__ = ["Profile", "profile"]
 
@@ -40,6 +42,8 @@ EXACT_PROFILE_LIMIT = 300
 """Largest n for which a profile is exact by default: its fractions have O(n) digits each."""
 
 Number = Any
+_HEADER = ["position", "steps", "visits"]
+_MOST_SHOWN, _FEW_SHOWN = 61, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,27 @@ class Profile:
     visits: Sequence[Number]
     visit_laws: Mapping[int, Sequence[Number]]
     exact: bool
+
+    def __str__(self) -> str:
+        """Return steps and visits per position; at large n of those that take most steps."""
+        return f"{self._head()}\n\n{table(_HEADER, self._rows(), right=[0, 1, 2])}"
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML, for notebooks."""
+        return f"<p>{escape(self._head())}</p>{html_table(_HEADER, self._rows())}"
+
+    def _head(self) -> str:
+        shape = self.landscape
+        size = f"n = {shape.n}" + (f", l = {shape.ell}" if shape.ell else "")
+        return f"where a run spends its time on {shape.name}, {size}"
+
+    def _rows(self) -> list[list[str]]:
+        steps, visits = ([float(x) for x in numbers] for numbers in (self.steps, self.visits))
+        shown: Sequence[int] = range(len(steps))
+        if len(steps) > _MOST_SHOWN:
+            longest = sorted(shown, key=lambda p: -steps[p])
+            shown = sorted(longest[:_FEW_SHOWN])
+        return [[f"{p:,}", f"{steps[p]:.6g}", f"{visits[p]:.6g}"] for p in shown]
 
 
 @implements("Lemma 10")
