@@ -181,26 +181,20 @@ def _solved(
     patient: bool,
 ) -> Line | None:
     """Ask the exact engine; None where it has no answer, or no finite enclosure."""
-    from markov_lrsao.answers.expected import runtime
-    from markov_lrsao.errors import (
-        CrossingError,
-        StateSpaceTooLargeError,
-        UndecidedComparisonError,
-    )
+    from markov_lrsao.answers.expected import seek_runtime
+    from markov_lrsao.answers.plan import Options
+    from markov_lrsao.errors import Refused
     from markov_lrsao.exact.quantity import Enclosed
     from markov_lrsao.exact.rationals import to_float
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.progress import terminal_progress
 
-    try:
-        result = runtime(
-            landscape,
-            Algorithm.lrsao(parameters),
-            outside_h=True,
-            max_states=None if patient else _FEW_STATES,
-            progress=terminal_progress,
-        )
-    except (CrossingError, StateSpaceTooLargeError, UndecidedComparisonError):
+    options = Options(
+        max_states=None if patient else _FEW_STATES,
+        progress=terminal_progress,
+    )
+    result = seek_runtime(landscape, Algorithm.lrsao(parameters), options, outside_h=True)
+    if isinstance(result, Refused):
         return None
     total, trap = result.total, result.trap
     low = high = float(total)
