@@ -109,7 +109,7 @@ def _entries(
         except (CrossingError, NotAbsorbingError):
             d = None
         if d is not None and d.tail is not None and d.cut == begin:
-            rows = d.tail.rows
+            rows = d.tail.stretch.rows
             coding = Coding.of(automata, rows)
             starts = [d.tail.states[i].patterns for i in set(d.tail_start.values())]
             return rows, np.unique(

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata
 from markov_lrsao.chains.solvers._exact import check_residual
 from markov_lrsao.chains.sources import birth_death_chain
-from markov_lrsao.crossing.blocks import Exit, State
+from markov_lrsao.crossing.blocks import Exit, State, Stretch, Target
 from markov_lrsao.errors import LrsaoError, SolverError, VerificationError
 from markov_lrsao.exact.intervals import UNKNOWN, Interval, compare
+from markov_lrsao.model.law import Share
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.lumping import merge_patterns, pattern_classes
 from markov_lrsao.rows.orders import largest_of, narrowed, resolutions
@@ -26,7 +27,7 @@ from markov_lrsao.rows.patterns import Pattern
 from markov_lrsao.values.choices import _bound, _ending, _holds, _System, bound_moments
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import merge_alike
-from markov_lrsao.values.refinement import Edge, Refined, safe_actions
+from markov_lrsao.values.refinement import Refined, safe_actions
 
 # -- bounds over choices ----------------------------------------------------------------
 
@@ -147,19 +148,20 @@ def test_steps_bound_the_longest_walk(options: Options) -> None:
 LAW = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
 
 
-def block(options: Sequence[Sequence[Sequence[Edge]]], positions: Sequence[int]) -> Refined:
+def block(
+    options: Sequence[Sequence[Sequence[tuple[Target, tuple[int, int]]]]],
+    positions: Sequence[int],
+) -> Refined:
     states = tuple(State(p, 0, (i,)) for i, p in enumerate(positions))
+    automata = cast(RowAutomata, type("Law", (), {"law": LAW})())
     return Refined(
-        cast(RowAutomata, type("Law", (), {"law": LAW})()),
-        cast(Clusters, None),
-        0,
-        9,
-        (0,),
-        frozenset(),
+        Stretch(automata, 0, 9, ()),
         states,
-        tuple(tuple(tuple(e) for e in o) for o in options),
-        54,
         (0,),
+        54,
+        cast(Clusters, None),
+        frozenset(),
+        tuple(tuple(tuple((t, Share(*w)) for t, w in e) for e in o) for o in options),
     )
 
 
