@@ -233,7 +233,7 @@ def test_what_no_way_can_begin_is_refused_once(monkeypatch: pytest.MonkeyPatch) 
         raise StateSpaceTooLargeError("too many patterns; use fewer objectives", advised=True)
 
     for name in ("powers.enumerate_joint", "inversion.invert", "powers.powers_of_values"):
-        monkeypatch.setattr(f"markov_lrsao.{name}", refuse)
+        monkeypatch.setattr(f"markov_lrsao.answers.{name}", refuse)
     with pytest.raises(StateSpaceTooLargeError, match=r"use fewer objectives$"):
         distribution(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
     assert len(calls) == 1
