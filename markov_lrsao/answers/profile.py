@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
 from markov_lrsao.crossing.blocks import Block, Corridor, Exit
@@ -22,6 +22,7 @@ from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
 from markov_lrsao.errors import NotAbsorbingError, ParameterError, UndecidedComparisonError
+from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
@@ -158,9 +159,8 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     `back` sends downward exits back into the block at once.
     """
     size = len(block.states)
-    matrix = fmpq_mat(size, size)
+    rows: list[list[tuple[int, fmpq]]] = [[] for _ in range(size)]
     for i, edges in enumerate(block.edges):
-        matrix[i, i] = matrix[i, i] + 1
         for target, weight in edges:
             if isinstance(target, Exit):
                 if not back or target.direction == UP:
@@ -169,18 +169,14 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
                 assert to is not None, "a downward exit from which nothing comes back"
             else:
                 to = target
-            matrix[to, i] = matrix[to, i] - block.probability(i, weight)  # transposed
-    right = fmpq_mat(size, 1)
-    for i, amount in source.items():
-        right[i, 0] = amount
+            rows[i].append((to, block.probability(i, weight)))
     try:
-        solution = matrix.solve(right)
+        return solve_rows(rows, [source.get(i, fmpq(0)) for i in range(size)])
     except ZeroDivisionError:
         raise NotAbsorbingError(
             "the walk can enter a set of states that it never leaves: E[T] is infinite, and so "
             "are the steps of some positions; `markov-lrsao exact` shows the trap"
         ) from None
-    return [solution[i, 0] for i in range(size)]
 
 
 def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:

@@ -13,7 +13,15 @@ from typing import TypeVar
 __all__ = ["implements", "statements"]
 
 F = TypeVar("F", bound=Callable[..., object])
-_MODULES = ("asymptotics", "automata", "custom", "parameters", "profile", "symbolic", "visits")
+_MODULES = (
+    "answers.profile",
+    "chains.sources",
+    "chains.visits",
+    "forms.asymptotics",
+    "forms.closed",
+    "model.parameters",
+    "rows.automata",
+)
 """The modules of the engine that use `implements`."""
 _REGISTRY: dict[str, list[str]] = {}
 

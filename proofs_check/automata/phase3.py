@@ -8,8 +8,9 @@ n is hit). Probabilities at the start of phase 3 are read from exact chains as w
 
 from __future__ import annotations
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
+from markov_lrsao.exact.linear import solve_columns, solve_rows
 from markov_lrsao.model.law import UP
 from markov_lrsao.rows.automata import RowAutomata
 
@@ -26,18 +27,15 @@ def _absorbed(
 
     The row is left at the upper end only; a fall below `inside` comes back where it left.
     """
-    law = automata.law
     states, index = [start], {start: 0}
     rows: list[dict[int, fmpq]] = []
     exits: dict[tuple[int, int], dict[int, fmpq]] = {}
     for number, (p, k) in enumerate(states):
         row: dict[int, fmpq] = {}
-        for e in automata.events_at(p, k):
-            q, after, chance = p + e.moved, e.following, law.probability(e.share, p)
+        for (moved, after), share in automata.outcomes_at(p, k).items():
+            q, chance = p + moved, automata.law.probability(share, p)
             if q > inside[-1]:
-                exits.setdefault((q, after), {})[number] = (
-                    exits.get((q, after), {}).get(number, fmpq(0)) + chance
-                )
+                exits.setdefault((q, after), {})[number] = chance
                 continue
             target = (max(q, inside[0]), after)
             if target not in index:
@@ -45,17 +43,10 @@ def _absorbed(
                 states.append(target)
             row[index[target]] = row.get(index[target], fmpq(0)) + chance
         rows.append(row)
-    size = len(states)
-    matrix, unit = fmpq_mat(size, size), fmpq_mat(size, 1)
-    unit[0, 0] = fmpq(1)
-    for i, row in enumerate(rows):
-        matrix[i, i] = matrix[i, i] + 1
-        for j, chance in row.items():
-            matrix[j, i] = matrix[j, i] - chance
-    flow = matrix.solve(unit)
-    assert law.n >= inside[-1]
+    begin = [fmpq(number == 0) for number in range(len(states))]
+    flow = solve_rows([row.items() for row in rows], begin)
     return {
-        key: sum((flow[i, 0] * chance for i, chance in sources.items()), fmpq(0))
+        key: sum((flow[i] * chance for i, chance in sources.items()), fmpq(0))
         for key, sources in exits.items()
     }
 
@@ -94,15 +85,8 @@ def first_subphase(automata: RowAutomata) -> fmpq:
                 states.append(target)
             row[index[target]] = row.get(index[target], fmpq(0)) + chance
         rows.append(row)
-    size = len(states)
-    matrix, ones = fmpq_mat(size, size), fmpq_mat(size, 1)
-    for i, row in enumerate(rows):
-        ones[i, 0] = fmpq(1)
-        matrix[i, i] = matrix[i, i] + 1
-        for j, chance in row.items():
-            matrix[i, j] = matrix[i, j] - chance
-    means = matrix.solve(ones)
-    return sum((chance * means[index[s], 0] for s, chance in begin.items()), fmpq(0))
+    means = solve_columns([row.items() for row in rows], [fmpq(1)] * len(rows))
+    return sum((chance * means[index[s]] for s, chance in begin.items()), fmpq(0))
 
 
 def probability_of_e(automata: RowAutomata) -> fmpq:

@@ -1,4 +1,4 @@
-"""The shape of the project: who imports whom, what is public, how large files are."""
+"""The shape of the project: who imports whom, and what is public."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_simulate_imports_no_proofs(path: Path) -> None:
 @pytest.mark.parametrize("path", ALL, ids=name)
 def test_heavy_imports_are_lazy(path: Path) -> None:
     heavy = {"sympy", "matplotlib", "z3", "cvc5", "stormpy", "polars", "dask"}
-    if not path.stem.startswith("_"):  # compiled kernels are private, and imported lazily
+    if path.parent.name != "kernels":  # these are imported lazily themselves
         heavy |= {"numba"}
     assert not imported(path, lazy=False) & heavy
 
@@ -94,9 +94,8 @@ def test_public_names() -> None:
 
 
 @pytest.mark.parametrize("path", ALL, ids=name)
-def test_modules_are_small_and_documented(path: Path) -> None:
+def test_modules_are_documented(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 400
     tree = ast.parse(text)
     assert ast.get_docstring(tree)
     assert path.stem not in ("utils", "helpers", "common")
@@ -187,7 +186,11 @@ def test_statements_of_the_paper_have_code() -> None:
 def test_no_module_with_statements_is_forgotten() -> None:
     from markov_lrsao.model.statements import _MODULES
 
-    users = {p.stem for p in SOURCES["markov_lrsao"] if "\n@implements(" in p.read_text("utf-8")}
+    users = {
+        ".".join(p.relative_to(ROOT / "markov_lrsao").with_suffix("").parts)
+        for p in SOURCES["markov_lrsao"]
+        if "\n@implements(" in p.read_text("utf-8")
+    }
     assert users == set(_MODULES)
 
 
