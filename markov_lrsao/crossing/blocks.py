@@ -109,8 +109,7 @@ class Stretch:
     @cached_property
     def rows(self) -> tuple[int, ...]:
         """The rows met here before the optimum, in the order of the patterns in a state."""
-        end = min(self.last + 1, self.law.optimum)
-        return tuple(dict.fromkeys(self.law.row[self.first : end].tolist()))
+        return self.law.rows_met(self.first, min(self.last + 1, self.law.optimum))
 
 
 @dataclass(frozen=True, eq=False)

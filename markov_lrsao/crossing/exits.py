@@ -29,7 +29,7 @@ NEVER_BACK = (
     "back, and E[T] is infinite"
 )
 """Regions are independent: if the others let the walk come back, it would be met again."""
-Key = TypeVar("Key", bound=Hashable)
+Of = TypeVar("Of", bound=Hashable)
 Events = Mapping[int, Mapping[tuple[int, int], Element]]
 """Class -> (move -1 or 1, next class) -> weight of this being the next exit."""
 
@@ -112,8 +112,8 @@ def first_exit(
     return result
 
 
-def _accumulate(into: dict[Key, Element], key: Key, term: Element) -> None:
-    into[key] = add(into[key], term) if key in into else term
+def _accumulate(into: dict[Of, Element], of: Of, term: Element) -> None:
+    into[of] = add(into[of], term) if of in into else term
 
 
 def _order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:

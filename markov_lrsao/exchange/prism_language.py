@@ -34,7 +34,7 @@ def format_prism_language(
     automata = automata if automata is not None else derive_automata(law)
     if merge:
         automata, _ = merge_patterns(automata)
-    rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    rows = law.rows_met()
     lines = [
         *_head(law, merge),
         "dtmc",

@@ -313,7 +313,7 @@ def enumerate_joint(
     if merge:
         automata, _ = merge_patterns(automata)
     last = law.optimum
-    rows = tuple(dict.fromkeys(law.row[:last].tolist()))
+    rows = law.rows_met()
     largest = max_states if max_states is not None else MAX_STATES[field]
     expected = expected_states(law, merge=merge)
     if expected is not None and expected > largest:

@@ -181,6 +181,11 @@ class StepLaw:
         """The position where a run ends."""
         return self.landscape.optimum
 
+    def rows_met(self, first: int = 0, end: int | None = None) -> tuple[int, ...]:
+        """Return the rows of the positions from `first` to below `end`, by default the optimum."""
+        end = self.optimum if end is None else end
+        return tuple(dict.fromkeys(self.row[first:end].tolist()))
+
     @cached_property
     def unit(self) -> int:
         """What the coefficients of a `Share` are counted in: lcm(1..actions) is worth one."""

@@ -51,7 +51,7 @@ __all__ = ["VanishingChain", "expected_time", "vanishing_chain", "vanishing_law"
 
 Row = int | tuple[fmpq, ...] | None
 """A row: the settled action, Q1 of every entry, or None where it is never visited again."""
-Key = tuple[int, tuple[int, ...]]
+VanishingState = tuple[int, tuple[int, ...]]
 """A position and the numbers of its rows, see `VanishingChain.rows`."""
 
 _MOST_STATES = 2_000_000
@@ -79,7 +79,7 @@ class VanishingChain:
     law: StepLaw
     limit: bool
     chain: MarkovChain
-    keys: tuple[Key, ...]
+    keys: tuple[VanishingState, ...]
     rows: tuple[Row, ...]
 
     @cached_property
@@ -105,7 +105,7 @@ def vanishing_chain(
         raise ParameterError("vanishing_chain needs the law that vanishing_law returns")
     walk = _Walk(law, limit)
     start = walk.forget(0, (walk.number(walk.fresh),) * len(law.row_value))
-    number: dict[Key, int] = {start: 0}
+    number: dict[VanishingState, int] = {start: 0}
     keys, edges = [start], list[dict[int, fmpq]]()
     with progress("states of a vanishing penalty", total=None) as bar:
         for key in keys:
@@ -191,7 +191,7 @@ class _Walk:
             self.rows.append(row)
         return found
 
-    def successors(self, key: Key) -> list[tuple[Key, int]]:
+    def successors(self, key: VanishingState) -> list[tuple[VanishingState, int]]:
         """Return the next states with weights over the law's denominator."""
         p, rows = key
         law, n = self.law, self.law.n
@@ -234,7 +234,7 @@ class _Walk:
                 new[a] = q
         return tuple(new)
 
-    def forget(self, p: int, rows: tuple[int, ...]) -> Key:
+    def forget(self, p: int, rows: tuple[int, ...]) -> VanishingState:
         """Drop the rows that cannot be visited from p any more."""
         if p == self.law.optimum:
             return p, ()

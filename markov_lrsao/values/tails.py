@@ -119,7 +119,7 @@ def refined_decomposition(
     phase = phase_of_sites(milestones, cut, bottom_last)
     if top is None:
         raise CrossingError("no sites lie between the two regions of one row")
-    if Stretch(merged, int(regions[-1]), law.optimum, milestones).rows != (below, row):
+    if law.rows_met(int(regions[-1])) != (below, row):
         raise CrossingError("after the cut more than two rows are met")
     precision = level.precision(law, below)
     stretch = Stretch(merged, 0, bottom_last, milestones, reenter=UP)

@@ -48,7 +48,7 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
     CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
     cut, optimum = cut_of(law), law.optimum
-    if cut == optimum or len(set(law.row[cut - 1 : optimum].tolist())) != 2:
+    if cut == optimum or len(law.rows_met(cut - 1)) != 2:
         raise CrossingError("no single row comes back after the cut")
     automata = automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
@@ -98,10 +98,9 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
 
 def undecided_rows(automata: RowAutomata) -> tuple[int, ...]:
     """Return the rows one of whose patterns leaves the greedy choice open."""
-    rows = dict.fromkeys(automata.law.row[: automata.law.optimum].tolist())
     return tuple(
         r
-        for r in rows
+        for r in automata.law.rows_met()
         if any(p.undecided is not None for p in automata.patterns[automata.class_of(r)])
     )
 
@@ -120,7 +119,7 @@ def everything(
     StateSpaceTooLargeError
     """
     automata = automata_of(law)
-    every = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    every = law.rows_met()
     tracked = every if all_rows else undecided_rows(automata)
     merged, _ = merge_patterns(automata, {automata.class_of(r) for r in tracked})
     clusters = Clusters(law, Precision(mesh, exact_bits))

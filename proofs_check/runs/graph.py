@@ -22,9 +22,9 @@ from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from proofs_check.runs.run import Choice, SeenStep
 
-__all__ = ["Edge", "Graph", "Node", "explore"]
+__all__ = ["Edge", "Graph", "JointState", "explore"]
 
-Node = tuple[int, int, tuple[int, ...]]
+JointState = tuple[int, int, tuple[int, ...]]
 """Position, phase (from 1) and the pattern numbers of all rows."""
 
 
@@ -47,7 +47,7 @@ class Graph:
 
     law: StepLaw
     automata: RowAutomata
-    nodes: tuple[Node, ...]
+    nodes: tuple[JointState, ...]
     edges: tuple[Edge, ...]
     rows: tuple[int, ...]
 
@@ -136,10 +136,10 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
     UndecidedComparisonError, StateSpaceTooLargeError
     """
     automata = derive_automata(law)
-    rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    rows = law.rows_met()
     slot = {r: i for i, r in enumerate(rows)}
     milestones = law.landscape.milestones
-    start: Node = (0, 1, (0,) * len(rows))
+    start: JointState = (0, 1, (0,) * len(rows))
     index, nodes, edges = {start: 0}, [start], []
     position = 0
     while position < len(nodes):
@@ -149,7 +149,11 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
             for e in automata.events_at(p, shown[at]):
                 after = p + e.moved
                 hit = phase <= len(milestones) and after == milestones[phase - 1]
-                node: Node = (after, phase + hit, (*shown[:at], e.following, *shown[at + 1 :]))
+                node: JointState = (
+                    after,
+                    phase + hit,
+                    (*shown[:at], e.following, *shown[at + 1 :]),
+                )
                 if node not in index:
                     index[node] = len(nodes)
                     nodes.append(node)
