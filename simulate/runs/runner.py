@@ -90,24 +90,12 @@ def simulate(
     [48, 12, 11, 52, 39]
     """
     _check(runs, limit, restart, threads, first_run)
-    tables = _tables(law)
-    if kernel == "event" and not tables.skippable:
-        raise ParameterError(
-            f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
-            f"or do not shrink the entry; take kernel = step"
-        )
+    tables = _playable(law, kernel)
     watched = None
     if monitors:
         watched = Watch.empty(tables, seed, Rules.of(law) if rules is None else rules)
-    game = Game(
-        tables,
-        stream_key(seed, *path),
-        kernel == "event",
-        arithmetic == "exact",
-        limit,
-        restart,
-        stop,
-    )
+    skips, exact = kernel == "event", arithmetic == "exact"
+    game = Game(tables, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
     game.compile()
     begun = time.perf_counter()
@@ -115,11 +103,7 @@ def simulate(
     known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
     stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
     if limit is None and (stuck >= 0).any():
-        run = first_run + int(np.flatnonzero(stuck >= 0)[0])
-        raise NotAbsorbingError(
-            f"run {run} of seed {seed} can never end: every further move is rejected; "
-            f"give a step limit (limit = ...) to count such runs as censored"
-        )
+        raise _endless(first_run + int(np.flatnonzero(stuck >= 0)[0]), seed)
     counts = None
     if watched is not None:
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
@@ -141,6 +125,24 @@ def simulate(
         seconds=time.perf_counter() - begun,
         monitors=counts,
         stuck=stuck,
+    )
+
+
+def _playable(law: StepLaw, kernel: Kernel) -> Tables:
+    """Return what the kernel reads, if it can play the law."""
+    tables = _tables(law)
+    if kernel == "event" and not tables.skippable:
+        raise ParameterError(
+            f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
+            f"or do not shrink the entry; take kernel = step"
+        )
+    return tables
+
+
+def _endless(run: int, seed: int) -> NotAbsorbingError:
+    return NotAbsorbingError(
+        f"run {run} of seed {seed} can never end: every further move is rejected; "
+        f"give a step limit (limit = ...) to count such runs as censored"
     )
 
 
