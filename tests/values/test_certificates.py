@@ -228,6 +228,19 @@ def test_exits_that_lead_back_to_different_states_are_not_merged() -> None:
     assert became[0] != became[1]
 
 
+def test_the_walk_finds_its_way_back_from_exits_that_stay_apart() -> None:
+    """After two exits of different outcome the walk comes back to states that behave alike."""
+    a, b, end = Exit(1, 0, (0,)), Exit(1, 0, (1,)), Exit(1, 1, (7,))
+    options: list[list[list[Pair]]] = [
+        [[(end, (6, 6))]],
+        [[(end, (6, 6))]],
+        [[(a, (6, 0)), (b, (0, 6))]],
+    ]
+    merged, _, exits = merge_alike(block(options, [9, 9, 9]), lambda x: x.patterns, returns=1)
+    assert exits[a] != exits[b]
+    assert all(merged.comes_back(exits[x]) is not None for x in (a, b))
+
+
 # -- orders of entries ------------------------------------------------------------------
 
 numbers = [Fraction(k, 2) for k in range(-4, 5)]
