@@ -2,9 +2,9 @@
 
 The flow of data, one module per arrow::
 
-    law -> tables                        the generated law as arrays, exact numbers behind floats
+    law -> encoded                        the generated law as arrays, exact numbers behind floats
     seed -> streams -> _philox           one counter-based random stream per run
-    tables -> _entries, _kernels, ..     compiled runs, step by step or event by event
+    encoded -> _entries, _kernels, ..     compiled runs, step by step or event by event
     open choices -> decide               settled in exact arithmetic
     runner -> samples -> statistics      all cores; means, ERT, ECDF
     samples -> crossval, ioh             against the exact engine; for IOHanalyzer

@@ -14,7 +14,7 @@ from markov_lrsao.cli.output import json_text
 
 if TYPE_CHECKING:
     from simulate.sweeps.plan import Plan
-    from simulate.sweeps.sweep import CellResult
+    from simulate.sweeps.sweep import ExperimentResult
 
 __all__ = ["register"]
 
@@ -52,7 +52,7 @@ def sweep(
     alpha: Annotated[str | None, typer.Option("--alpha", help="E.g. 0.8,0.9.")] = None,
     gamma: Annotated[str | None, typer.Option("--gamma", help="E.g. 1/10,1/20.")] = None,
     r: Annotated[str | None, typer.Option("--r", help="E.g. 5,7/2.")] = None,
-    runs: Annotated[int | None, typer.Option("--runs", help="Runs per cell.")] = None,
+    runs: Annotated[int | None, typer.Option("--runs", help="Runs per experiment.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="An integer >= 0.")] = None,
     algorithm: Annotated[
         str | None,
@@ -72,7 +72,7 @@ def sweep(
     landscape: Annotated[
         str | None, typer.Option(help="jump, jump-open, onemax, file.", autocompletion=landscapes)
     ] = None,
-    block: Annotated[int | None, typer.Option("--block", help="Runs per unit of work.")] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="Runs per unit of work.")] = None,
     scheduler: Annotated[
         str | None,
         typer.Option("--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786."),
@@ -83,13 +83,13 @@ def sweep(
     repair: Annotated[
         bool,
         typer.Option(
-            "--repair", help="Drop the damaged blocks of the results file and replay them."
+            "--repair", help="Drop the damaged batches of the results file and replay them."
         ),
     ] = False,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play what is missing of a grid and print the statistics of its cells.
+    """Play what is missing of a grid and print the statistics of its experiments.
 
     A killed sweep is resumed by starting it again; the table ends up the same.
     """
@@ -114,7 +114,7 @@ def sweep(
         "limit": limit,
         "restart": restart,
         "landscape": landscape,
-        "block": block,
+        "batch": batch,
     }
     given = {name: value for name, value in (lists | scalars).items() if value is not None}
     if plan is not None and given:
@@ -130,30 +130,37 @@ def sweep(
         if plan is None:
             raise ParameterError("--out is missing: name the results file")
         out = plan.with_suffix(".sqlite")
-    cells = (
+    experiments = (
         Plan.load(plan, outside_h=outside_h)
         if plan is not None
         else Plan.of(given, outside_h=outside_h)
     )
     played = run_sweep(
-        cells, out, scheduler=scheduler, threads=threads, repair=repair, progress=terminal_progress
+        experiments,
+        out,
+        scheduler=scheduler,
+        threads=threads,
+        repair=repair,
+        progress=terminal_progress,
     )
-    _print(cells, sweep_results(out, cells), out, played, as_json)
+    _print(experiments, sweep_results(out, experiments), out, played, as_json)
 
 
 def _split(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",")
 
 
-def _described(result: CellResult) -> dict[str, Any]:
+def _described(result: ExperimentResult) -> dict[str, Any]:
     from dataclasses import asdict
 
-    cell = asdict(result.cell)
-    del cell["definition"]  # the file's landscape once more
-    return cell | result.summary.to_dict()
+    experiment = asdict(result.experiment)
+    del experiment["definition"]  # the file's landscape once more
+    return experiment | result.summary.to_dict()
 
 
-def _print(plan: Plan, results: list[CellResult], out: Path, played: int, as_json: bool) -> None:
+def _print(
+    plan: Plan, results: list[ExperimentResult], out: Path, played: int, as_json: bool
+) -> None:
     from markov_lrsao.tables import show, table
     from markov_lrsao.texts import printable
 
@@ -162,7 +169,7 @@ def _print(plan: Plan, results: list[CellResult], out: Path, played: int, as_jso
             json_text(
                 {
                     "file": str(out),
-                    "cells": len(plan.cells),
+                    "experiments": len(plan.experiments),
                     "runs": plan.runs,
                     "played_now": played,
                     "results": [_described(result) for result in results],
@@ -172,14 +179,14 @@ def _print(plan: Plan, results: list[CellResult], out: Path, played: int, as_jso
         return
     rows = []
     for result in results:
-        cell, found = result.cell, result.summary
+        experiment, found = result.experiment, result.summary
         ert = found.ert
         half = (ert.high - ert.low) / 2
         rows.append(
             [
-                str(cell.n),
-                str(cell.ell),
-                *(getattr(cell, k) or "-" for k in ("alpha", "gamma", "r")),
+                str(experiment.n),
+                str(experiment.ell),
+                *(getattr(experiment, k) or "-" for k in ("alpha", "gamma", "r")),
                 f"{result.runs:,}",
                 f"{found.success.value:.3f}",
                 f"{ert.value:,.1f}" if math.isfinite(ert.value) else "inf",

@@ -22,7 +22,7 @@ from markov_lrsao.progress import Progress
 
 __all__ = ["Axis", "Figure", "FigureData", "Series", "Settings", "numbers", "version"]
 
-Kind = Literal["chart", "graph", "map"]
+FigureKind = Literal["chart", "graph", "map"]
 SeriesKind = Literal["line", "points", "band", "step", "bars"]
 Style = Literal["solid", "dashed", "dotted", "dashdot"]
 Range = tuple[int, int, int]
@@ -44,7 +44,7 @@ class Settings:
 
     Attributes
     ----------
-    seed : of all simulations; streams of different cells are independent
+    seed : of all simulations; streams of different experiments are independent
     level : confidence level of all bands
     runs : simulated runs per point
     small, large : grids of n up to 1000 and up to 10,000
@@ -186,7 +186,7 @@ class FigureData:
     title: str
     caption: str
     command: str
-    kind: Kind
+    kind: FigureKind
     settings: Mapping[str, Any]
     x: Axis = Axis("")
     y: Axis = Axis("")
@@ -234,7 +234,7 @@ class FigureData:
         return cls(**fields)
 
     def to_csv(self) -> str:
-        """Return the data as one flat table: a line per point, edge or cell."""
+        """Return the data as one flat table: a line per point, edge or point of a map."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         if self.kind == "graph":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from markov_lrsao.answers.curves import ell_of
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
-from markov_lrsao.figures.sampling import Cell, exact_point, grid, play, schedule_text
+from markov_lrsao.figures.sampling import Experiment, exact_point, grid, play, schedule_text
 from markov_lrsao.progress import Progress
 
 if TYPE_CHECKING:
@@ -38,9 +38,11 @@ def _earl_cells(
     plain, restarted, ours = [], [], []
     with progress(f"LRSAO and EA+RL, {schedule_text(schedule)}", total=sum(ns)) as bar:
         for n in ns:
-            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.earl_runs, seed=settings.seed)
-            earl = replace(cell, algorithm="earl", limit=settings.earl_budget * n * n)
-            ours.append(play(cell, settings.level))
+            experiment = Experiment(
+                n=n, ell=ell_of(schedule, n), runs=settings.earl_runs, seed=settings.seed
+            )
+            earl = replace(experiment, algorithm="earl", limit=settings.earl_budget * n * n)
+            ours.append(play(experiment, settings.level))
             plain.append(play(earl, settings.level))
             restarted.append(
                 play(replace(earl, restart=_restart(settings, schedule, n)), settings.level)
@@ -58,8 +60,8 @@ def _restart_text(settings: Settings) -> str:
 
 
 def _earl_notes(settings: Settings, schedule: str) -> dict[str, Any]:
-    cell = Cell(n=50, ell=2, runs=1, seed=0, algorithm="earl")
-    algorithm = cell.law().algorithm
+    experiment = Experiment(n=50, ell=2, runs=1, seed=0, algorithm="earl")
+    algorithm = experiment.law().algorithm
     ns = grid(settings.earl_n)
     return {
         "runs": settings.earl_runs,
@@ -191,9 +193,10 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
     with progress("true semantics and float64", total=sum(ns)) as bar:
         for n in ns:
             points.append(exact_point("2", n))
-            cell = Cell(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
+            experiment = Experiment(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
             row = [
-                play(c, settings.level).total for c in (cell, replace(cell, arithmetic="float64"))
+                play(c, settings.level).total
+                for c in (experiment, replace(experiment, arithmetic="float64"))
             ]
             means.append([m for m in row if m is not None])
             bar.advance(n)

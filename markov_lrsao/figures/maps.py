@@ -1,8 +1,8 @@
 """The regime map: E[T] over (alpha, r), the borders drawn in.
 
-Colours show the quantity; cells that are only enclosed are hatched, cells where E[T] is infinite
+Colours show the quantity; points that are only enclosed are hatched, points where E[T] is infinite
 are cross-hatched and left without colour. Curves are the borders of `markov_lrsao.regimes.borders`;
-the thin line runs between neighbouring cells whose answers belong to different regimes.
+the thin line runs between neighbouring points whose answers belong to different regimes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def map_figure(
         settings=settings,
         title=f"{text} over (alpha, r): n = {plan.n}, l = {plan.ell}, gamma = {plan.gamma}",
         caption=f"{text}, exact at {share:.1f}% of the {len(exact):,} points, in "
-        f"{len(found.regimes)} regimes; hatched cells are rigorous enclosures, shown by "
+        f"{len(found.regimes)} regimes; hatched points are rigorous enclosures, shown by "
         f"their middle. Curves are the borders between regimes as algebraic conditions, "
         f"with a = alpha, g = gamma, G = n-l-1, rho = 1 - a + a^2 g^2.",
         x=Axis("alpha"),
@@ -128,7 +128,7 @@ def _place(plan: MapPlan, border: Border, alpha: fmpq) -> float | None:
 
 
 def _edges(found: RegimeMap) -> dict[str, Any]:
-    """Return the lines between cells with different labels, interrupted by None."""
+    """Return the lines between points with different labels, interrupted by None."""
     plan, width = found.plan, len(found.plan.alphas)
     columns, rows = (
         _between([to_float(a) for a in plan.alphas]),
@@ -145,7 +145,7 @@ def _edges(found: RegimeMap) -> dict[str, Any]:
             xs += [columns[column], columns[column + 1], None]
             ys += [rows[row + 1]] * 2 + [None]
     return {
-        "name": "cells",
+        "name": "points",
         "condition": "the regime changes between neighbouring points",
         "x": xs,
         "y": ys,
@@ -155,7 +155,7 @@ def _edges(found: RegimeMap) -> dict[str, Any]:
 
 
 def _between(centres: list[float]) -> list[float]:
-    """Return the ends of the cells around evenly spaced centres."""
+    """Return the ends of the rectangles around evenly spaced centres."""
     half = (centres[1] - centres[0]) / 2 if len(centres) > 1 else 0.5
     return [centres[0] - half, *(c + half for c in centres)]
 

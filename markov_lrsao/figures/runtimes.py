@@ -13,7 +13,7 @@ from typing import Any
 
 from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
-from markov_lrsao.figures.sampling import Cell, exact_point, grid, play, schedule_text
+from markov_lrsao.figures.sampling import Experiment, exact_point, grid, play, schedule_text
 from markov_lrsao.progress import Progress
 
 __all__ = ["FIGURES", "paper_term"]
@@ -42,8 +42,10 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
     with progress("exact and simulated", total=sum(ns)) as bar:
         for n in ns:
             points.append(exact_point(schedule, n))
-            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.runs, seed=settings.seed)
-            mean = play(cell, settings.level).total
+            experiment = Experiment(
+                n=n, ell=ell_of(schedule, n), runs=settings.runs, seed=settings.seed
+            )
+            mean = play(experiment, settings.level).total
             assert mean is not None  # no limit: every run ends
             found.append(mean)
             bar.advance(n)

@@ -79,7 +79,7 @@ def load_verification(path: Path) -> dict[str, Any]:
 
 def check_report(data: Any, source: str) -> dict[str, Any]:
     """Return `data` if it is a report on exactly the registered statements."""
-    from proofs_check.claims.verdict import Kind, Verdict
+    from proofs_check.claims.verdict import EvidenceKind, Verdict
     from proofs_check.verification.registry import all_statements
 
     def refuse(what: str) -> FileFormatError:
@@ -87,7 +87,7 @@ def check_report(data: Any, source: str) -> dict[str, Any]:
 
     if not isinstance(data, dict) or not isinstance(data.get("statements"), list):
         raise refuse("no list of statements")
-    verdicts, kinds = {v.value for v in Verdict}, {k.value for k in Kind}
+    verdicts, kinds = {v.value for v in Verdict}, {k.value for k in EvidenceKind}
     for s in data["statements"]:
         if not isinstance(s, dict) or not set(s) >= _STATEMENT_KEYS:
             raise refuse("a statement lacks some of its fields")

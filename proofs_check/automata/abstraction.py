@@ -22,7 +22,7 @@ from markov_lrsao.model.landscape import Affine, P
 from proofs_check.logic.cases import Case, cases, region_solver
 from proofs_check.logic.induction import Context, Induction
 
-__all__ = ["Automaton", "Cells", "Move", "SlopeAutomata", "longest", "slope_automata"]
+__all__ = ["Automaton", "Cells", "SlopeAutomata", "Transition", "longest", "slope_automata"]
 
 Cells = tuple[str, ...]
 _RANK = {"-": 0, "0": 1, "+": 2}
@@ -30,7 +30,7 @@ SIGNS = {"-": "{} < 0", "0": "{} = 0", "+": "{} > 0"}
 
 
 @dataclass(frozen=True)
-class Move:
+class Transition:
     """A step of the automaton."""
 
     source: Cells
@@ -51,7 +51,7 @@ class Automaton:
 
     name: str
     states: tuple[Cells, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[Transition, ...]
     decided: bool
     undecided: tuple[str, ...] = ()
 
@@ -155,7 +155,7 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
     prover, actions = induction.prover, induction.actions
     start: Cells = ("0",) * len(actions)
     states, undecided = [start], []
-    moves: dict[Move, None] = {}
+    moves: dict[Transition, None] = {}
     for cells in states:
         greedy: set[str] = set()
         for context in contexts:
@@ -180,7 +180,7 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
             at = actions.index(action)
             for cell in reached:
                 target = (*cells[:at], cell, *cells[at + 1 :])
-                move = Move(cells, action, context.case.direction, context.case.moved, target)
+                move = Transition(cells, action, context.case.direction, context.case.moved, target)
                 moves[move] = None
                 if target not in states:
                     states.append(target)

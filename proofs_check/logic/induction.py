@@ -25,7 +25,7 @@ from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.model.landscape import Affine, P
 from proofs_check.claims.expressions import names_of
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import Case, affine_term, cases, region_solver, symbolic_algorithm
 from proofs_check.logic.smt import Answer, Prover, summary_of
 
@@ -260,7 +260,7 @@ class Induction:
                     failures.append(f"{fact.name}, phase {phase}, {case}: {why}")
         names = ", ".join(f"{f.text}" for f in wanted)
         return Evidence(
-            kind=Kind.SMT,
+            kind=EvidenceKind.SMT,
             part=part,
             verdict=Verdict.UNKNOWN if failures else Verdict.PROVED,
             summary=(

@@ -22,9 +22,9 @@ from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from proofs_check.runs.run import Choice, SeenStep
 
-__all__ = ["Edge", "Graph", "Node", "explore"]
+__all__ = ["Edge", "Graph", "JointState", "explore"]
 
-Node = tuple[int, int, tuple[int, ...]]
+JointState = tuple[int, int, tuple[int, ...]]
 """Position, phase (from 1) and the pattern numbers of all rows."""
 
 
@@ -47,13 +47,13 @@ class Graph:
 
     law: StepLaw
     automata: RowAutomata
-    nodes: tuple[Node, ...]
+    nodes: tuple[JointState, ...]
     edges: tuple[Edge, ...]
     rows: tuple[int, ...]
 
     @cached_property
     def outgoing(self) -> list[list[Edge]]:
-        """Node -> its steps."""
+        """JointState -> its steps."""
         out: list[list[Edge]] = [[] for _ in self.nodes]
         for edge in self.edges:
             out[edge.source].append(edge)
@@ -158,7 +158,7 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
             ]
         return moves[p, k]
 
-    start: Node = (0, 1, (0,) * len(rows))
+    start: JointState = (0, 1, (0,) * len(rows))
     index, nodes, edges = {start: 0}, [start], []
     position = 0
     while position < len(nodes):
@@ -168,7 +168,7 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
             for action, d, accepted, k in moves_at(p, shown[at]):
                 after = p + 2 * d - 1 if accepted else p
                 hit = phase <= len(milestones) and after == milestones[phase - 1]
-                node: Node = (after, phase + hit, (*shown[:at], k, *shown[at + 1 :]))
+                node: JointState = (after, phase + hit, (*shown[:at], k, *shown[at + 1 :]))
                 if node not in index:
                     index[node] = len(nodes)
                     nodes.append(node)

@@ -11,7 +11,7 @@ from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import RANGE
 from proofs_check.claims.expressions import evaluate
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.facts import named
 from proofs_check.logic.induction import StepFact
 from proofs_check.runs.monitors import Counter
@@ -42,7 +42,7 @@ def invariant_check(group: str, part: str = "", names: tuple[str, ...] = ()) -> 
         yield workspace.induction.prove(facts, part)
 
     run.__qualname__, run.__module__ = f"invariant of {group}", "proofs_check.logic.facts"
-    return Check(Kind.SMT, run)
+    return Check(EvidenceKind.SMT, run)
 
 
 def step_check(part: str, *facts: StepFact) -> Check:
@@ -52,7 +52,7 @@ def step_check(part: str, *facts: StepFact) -> Check:
         yield workspace.induction.prove(facts, part)
 
     run.__qualname__, run.__module__ = f"step fact {facts[0].name}", "proofs_check.logic.induction"
-    return Check(Kind.SMT, run)
+    return Check(EvidenceKind.SMT, run)
 
 
 def at_law(text: str) -> Callable[[StepLaw], Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.induction import StepFact
 from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Counter, Monitor, step_monitor
@@ -66,7 +66,7 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
         path = graph.shortest(look, 0)
         if path is not None:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 part="J then never",
                 summary=f"J is used in state 0 after {moves} moves with it in one walk",
@@ -80,7 +80,7 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         part="J then never",
         summary=f"after {moves} moves with J in one walk J is never used again in state 0",
@@ -141,7 +141,7 @@ def _left_plateau(statement: str, moves_only: bool) -> Any:
         most = graph.most(lambda leg: leg.action == "L" and (leg.inside or not moves_only))
         proved = most is not None and most <= bound
         yield Evidence(
-            kind=Kind.AUTOMATA,
+            kind=EvidenceKind.AUTOMATA,
             verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
             summary=f"largest number on the cells of row 0, all of (H): "
             f"{'unbounded' if most is None else most}",
@@ -201,8 +201,8 @@ STATEMENTS = (
                 ),
             ),
             step_check("L stays negative", StepFact("L negative", "zL1 < 0", "zL < 0", (3,))),
-            Check(Kind.EXHAUSTIVE, _walks),
-            Check(Kind.EXHAUSTIVE, _stays_negative),
+            Check(EvidenceKind.EXHAUSTIVE, _walks),
+            Check(EvidenceKind.EXHAUSTIVE, _stays_negative),
         ),
         monitors=_monitors,
         derivations=(
@@ -251,8 +251,8 @@ STATEMENTS = (
         terms={"times": "2"},
         depends=("Lemma 14", "Lemma 12"),
         checks=(
-            Check(Kind.AUTOMATA, _left_plateau(_MOVES, True)),
-            Check(Kind.EXHAUSTIVE, _left_exhaustive(_MOVES, True)),
+            Check(EvidenceKind.AUTOMATA, _left_plateau(_MOVES, True)),
+            Check(EvidenceKind.EXHAUSTIVE, _left_exhaustive(_MOVES, True)),
         ),
         monitors=lambda w: [_left_counter(w, _MOVES, True)],
         derivations=(
@@ -277,8 +277,8 @@ STATEMENTS = (
         terms={"times": "2"},
         depends=("Lemma 14", "Lemma 12"),
         checks=(
-            Check(Kind.AUTOMATA, _left_plateau(_CHOICES, False)),
-            Check(Kind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False)),
+            Check(EvidenceKind.AUTOMATA, _left_plateau(_CHOICES, False)),
+            Check(EvidenceKind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False)),
         ),
         monitors=lambda w: [_left_counter(w, _CHOICES, False)],
     ),

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.samples import Arithmetic, Kernel, Samples
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
-from simulate.runs.tables import Tables
 
 __all__ = [
     "LARGEST_LIMIT",
@@ -90,15 +90,15 @@ def simulate(
     [48, 12, 11, 52, 39]
     """
     _check(runs, limit, restart, threads, first_run)
-    tables = _tables(law)
-    if kernel == "event" and not tables.skippable:
+    encoded = _encoded(law)
+    if kernel == "event" and not encoded.skippable:
         raise ParameterError(
             f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
             f"or do not shrink the entry; take kernel = step"
         )
     watching = (Rules.of(law) if rules is None else rules) if monitors else None
     game = Game(
-        tables,
+        encoded,
         stream_key(seed, *path),
         kernel == "event",
         arithmetic == "exact",
@@ -121,7 +121,7 @@ def simulate(
         )
     counts = None
     if monitors:
-        watched = Watch.empty(tables, seed)
+        watched = Watch.empty(encoded, seed)
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
         counts = watched.finish(game, known)
     return Samples(
@@ -145,8 +145,8 @@ def simulate(
 
 
 @lru_cache(maxsize=16)
-def _tables(law: StepLaw) -> Tables:
-    return Tables.of(law)
+def _encoded(law: StepLaw) -> EncodedLaw:
+    return EncodedLaw.of(law)
 
 
 def default_limit(n: int) -> int:
@@ -214,7 +214,7 @@ def trace_run(
     """
     _check(1, limit, restart, None, run)
     game = Game(
-        _tables(law),
+        _encoded(law),
         stream_key(seed, *path),
         kernel == "event",
         arithmetic == "exact",

@@ -1,1 +1,1 @@
-"""Many cells of runs: planned from a file, stored, resumed, on threads or a cluster."""
+"""Many experiments of runs: planned from a file, stored, resumed, on threads or a cluster."""

@@ -14,21 +14,21 @@ from scipy import stats
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.kernels import monitors, philox
+from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game
 from simulate.runs.rules import Rules
 from simulate.runs.runner import simulate, trace_run
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
-from simulate.runs.tables import Tables
 
 RUNS = 40
 
 
 def test_unwatched_runs_end_and_leave_the_monitors_alone() -> None:
     """A run that goes on and on is ended by the flag, and seen by its status."""
-    tables = Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
-    law, stop = tables.law, Stop()
-    game = Game(tables, stream_key(5), True, True, 100_000, None, None, stop)
+    encoded = EncodedLaw.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
+    law, stop = encoded.law, Stop()
+    game = Game(encoded, stream_key(5), True, True, 100_000, None, None, stop)
     game.compile()
     hits, facts = game.arrays(RUNS)
     counts = [
@@ -39,7 +39,7 @@ def test_unwatched_runs_end_and_leave_the_monitors_alone() -> None:
     timer.start()
     game.kernels.play_block(
         law,
-        tables.numbers,
+        encoded.numbers,
         True,
         True,
         *map(np.uint64, stream_key(5)),

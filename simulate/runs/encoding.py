@@ -26,7 +26,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 
-__all__ = ["KernelLaw", "KernelNumbers", "Tables"]
+__all__ = ["EncodedLaw", "KernelLaw", "KernelNumbers"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -84,7 +84,7 @@ class KernelNumbers(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class EncodedLaw:
     """Kernel input for one law, and the rationals that exact decisions need.
 
     Attributes
@@ -103,7 +103,7 @@ class Tables:
     skippable: bool
 
     @classmethod
-    def of(cls, step_law: StepLaw) -> Tables:
+    def of(cls, step_law: StepLaw) -> EncodedLaw:
         """Derive the arrays.
 
         Raises
