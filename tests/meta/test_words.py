@@ -85,3 +85,22 @@ def test_words_with_another_meaning_have_left() -> None:
         for room in rooms:
             for path in sorted((ROOT / room).rglob("*.py")):
                 assert word not in names_in(path.read_text(encoding="utf-8")), path
+
+
+ROOMS = sorted(
+    path.parent
+    for package in ("markov_lrsao", "simulate", "proofs_check")
+    for path in (ROOT / package).glob("*/__init__.py")
+)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=[str(room.relative_to(ROOT)) for room in ROOMS])
+def test_a_room_tells_what_is_in_it(room: Path) -> None:
+    """The docstring of a room is more than a title, and names nothing that is not there."""
+    code = (room / "__init__.py").read_text(encoding="utf-8")
+    text = ast.get_docstring(ast.parse(code))
+    assert text is not None
+    assert len(text.splitlines()) > 2
+    known = {path.stem for path in (*room.iterdir(), *ROOT.iterdir())}
+    named = set(re.findall(r"(?<!`)`([a-z_0-9]+)`(?!`)", text))
+    assert not named - known - names_in(code)
