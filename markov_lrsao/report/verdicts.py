@@ -13,6 +13,7 @@ from typing import Any
 from markov_lrsao.errors import FileFormatError
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.release import SCHEMA
 from markov_lrsao.report.files import kept
 from markov_lrsao.texts import printable
 
@@ -87,6 +88,8 @@ def check_report(data: Any, source: str) -> dict[str, Any]:
 
     if not isinstance(data, dict) or not isinstance(data.get("statements"), list):
         raise refuse("no list of statements")
+    if data.get("schema", SCHEMA) != SCHEMA:  # 0.1 wrote none, and the same fields
+        raise refuse(f"its schema is {data['schema']!r}, but {SCHEMA} is read")
     verdicts, kinds = {v.value for v in Verdict}, {k.value for k in EvidenceKind}
     for s in data["statements"]:
         if not isinstance(s, dict) or not set(s) >= _STATEMENT_KEYS:

@@ -338,7 +338,7 @@ COMMANDS = {
     "distribution": "distribution --n 100001 --ell 20",
     "sites": "sites --n 1000001 --ell 300",
     "curve": "curve --ell sqrt --n 50:10000:50 --workers 2",
-    "map": "map --n 30 --ell 5 --alpha 0.01:0.99:99 --r-relative 0.005:0.995:100 --workers 2 "
+    "map": "map --n 30 --ell 5 --alpha 0.01:0.99@99 --r-relative 0.005:0.995@100 --workers 2 "
     "--out map.csv",
     "relax": "relax --n 9:40 --ell 2 --runs 100000",
     "verify": "verify --level full",

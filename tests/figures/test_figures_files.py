@@ -254,7 +254,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     listed = capsys.readouterr().out
     assert all(name in listed for name in FIGURES)
     assert main(["figures", "--list", "--json"]) == 0
-    assert [f["name"] for f in json.loads(capsys.readouterr().out)] == list(FIGURES)
+    assert [f["name"] for f in json.loads(capsys.readouterr().out)["figures"]] == list(FIGURES)
     assert (
         main(
             [
