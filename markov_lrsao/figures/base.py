@@ -12,7 +12,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from markov_lrsao.progress import Progress
@@ -174,9 +174,9 @@ class FigureData:
     name: str
     title: str
     caption: str
-    command: str
     kind: FigureKind
-    settings: Mapping[str, Any]
+    command: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
     x: Axis = Axis("")
     y: Axis = Axis("")
     series: Sequence[Series] = ()
@@ -251,11 +251,16 @@ Compute = Callable[[Settings, Progress], FigureData]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that can be made: its name, its title, how its data are computed."""
+    """A figure that can be made: its name, its title, the function that computes its data."""
 
     name: str
     title: str
-    compute: Compute
+    function: Compute
+
+    def compute(self, settings: Settings, progress: Progress) -> FigureData:
+        """Return the figure's data, with the settings and the command that makes it again."""
+        data = self.function(settings, progress)
+        return replace(data, command=settings.command(self.name), settings=settings.to_dict())
 
     def draw(self, data: FigureData, canvas: Any) -> None:
         """Draw data onto an empty matplotlib figure."""

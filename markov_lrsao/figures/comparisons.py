@@ -106,8 +106,6 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("function evaluations", "log" if log else "linear"),
         caption=f"E[T] of LRSAO and n H_n are exact. EA+RL (alpha = 0.8, gamma = 0.99) is sampled, "
@@ -175,8 +173,6 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("share of runs that end in the budget"),
         series=tuple(series),
@@ -222,8 +218,6 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n", "linear" if ratio else "log"),
         y=Axis("mean T / exact E[T]") if ratio else Axis("T (function evaluations)", "log"),
         caption="The line is the exact E[T]; both sets of points are sampled with the same random "

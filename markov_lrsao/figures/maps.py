@@ -7,7 +7,6 @@ the thin line runs between neighbouring points whose answers belong to different
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from flint import fmpq
@@ -36,10 +35,7 @@ _FINENESS = 200
 def map_figure(
     found: RegimeMap,
     quantity: str,
-    *,
-    command: str,
-    settings: Mapping[str, Any],
-    name: str = NAME,
+    command: str = "",
 ) -> FigureData:
     """Return the data of a map's picture."""
     plan = found.plan
@@ -51,10 +47,9 @@ def map_figure(
     text = _TITLES[quantity]
     share = 100 * sum(exact) / len(exact)
     return FigureData(
-        name=name,
+        name=NAME,
         kind="map",
         command=command,
-        settings=settings,
         title=f"{text} over (alpha, r): n = {plan.n}, l = {plan.ell}, gamma = {plan.gamma}",
         caption=f"{text}, exact at {share:.1f}% of the {len(exact):,} points, in "
         f"{len(found.regimes)} regimes; hatched points are rigorous enclosures, shown by "
@@ -164,7 +159,7 @@ def _regime_map(settings: Settings, progress: Progress) -> FigureData:
     (n, ell), (columns, rows) = settings.map_at, settings.map_grid
     plan = MapPlan.of(n, ell, f"0.05:0.99:{columns}", r_relative=f"0.01:0.99:{rows}")
     found = regime_map(plan, progress=progress)
-    return map_figure(found, "total", command=settings.command(NAME), settings=settings.to_dict())
+    return map_figure(found, "total")
 
 
 FIGURES = (Figure(NAME, "E[T] over the hyper-parameters: regimes and their borders", _regime_map),)

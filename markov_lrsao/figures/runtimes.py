@@ -67,8 +67,6 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
         name=name,
         title=FIGURE_TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("T (function evaluations)"),
         caption=f"The line is the exact E[T]; points are means of {settings.runs:,} simulated runs "
@@ -178,8 +176,6 @@ def _phases(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=FIGURE_TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n", "log"),
         y=Axis("steps in the phase", "log"),
         series=tuple(series),

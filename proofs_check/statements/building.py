@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from flint import fmpq
 
@@ -55,11 +54,11 @@ def step_check(part: str, *facts: StepFact) -> Check:
     return Check(EvidenceKind.SMT, run)
 
 
-def at_law(text: str) -> Callable[[StepLaw], Any]:
+def at_law(text: str) -> Callable[[StepLaw], fmpq]:
     """Return a function law -> exact value of a term in n, l, alpha, gamma, r."""
-    known: dict[StepLaw, Any] = {}
+    known: dict[StepLaw, fmpq] = {}
 
-    def value(law: StepLaw) -> Any:
+    def value(law: StepLaw) -> fmpq:
         if law not in known:
             parameters = law.algorithm.parameters
             assert parameters is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from flint import fmpq
 
@@ -15,7 +14,7 @@ from proofs_check.runs.graph import Edge
 from proofs_check.runs.monitors import Monitor
 from proofs_check.runs.run import Record, Run, run_of
 from proofs_check.runs.ties import continue_run, tie_with_penalty
-from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.statement import Check, CheckFunction, Statement
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
@@ -53,7 +52,7 @@ def _monitor(name: str, expected: str, bound: int, violation: Violation) -> Moni
     return Monitor(name, "", expected, look, Progress3())
 
 
-def _exhaustive(name: str, expected: str, violation: Violation) -> Any:
+def _exhaustive(name: str, expected: str, violation: Violation) -> CheckFunction:
     def joint_chains(workspace: Workspace) -> Iterable[Evidence]:
         """Look for a shortest run of the joint chain that violates the claim."""
         bound = workspace.number(name, "bound")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
@@ -14,7 +13,7 @@ from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Counter, Monitor, step_monitor
 from proofs_check.runs.run import Record, Run, SeenStep, run_of
 from proofs_check.statements.building import BOUND, UNDER_H, step_check
-from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.statement import Check, CheckFunction, Statement
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
@@ -133,7 +132,7 @@ def _left_counter(workspace: Workspace, statement: str, moves_only: bool) -> Cou
     return Counter(statement, "", key, workspace.number(statement, "times"), counts)
 
 
-def _left_plateau(statement: str, moves_only: bool) -> Any:
+def _left_plateau(statement: str, moves_only: bool) -> CheckFunction:
     def all_parameters(workspace: Workspace) -> Iterable[Evidence]:
         """Count L on the graph of phase 3 that covers all of (H)."""
         graph = workspace.plateau
@@ -152,7 +151,7 @@ def _left_plateau(statement: str, moves_only: bool) -> Any:
     return all_parameters
 
 
-def _left_exhaustive(statement: str, moves_only: bool) -> Any:
+def _left_exhaustive(statement: str, moves_only: bool) -> CheckFunction:
     def exhaustive(workspace: Workspace) -> Iterable[Evidence]:
         yield workspace.at_most(_left_counter(workspace, statement, moves_only))
 

@@ -14,7 +14,7 @@ from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.runs.monitors import Counter, Monitor
 from proofs_check.statements.workspace import Workspace
 
-__all__ = ["Check", "Statement"]
+__all__ = ["Check", "CheckFunction", "Statement"]
 
 CheckFunction = Callable[[Workspace], Iterable[Evidence]]
 

@@ -134,7 +134,13 @@ class Workspace:
     # -- exhaustive ----------------------------------------------------------------------
 
     def never(
-        self, statement: str, part: str, expected: str, bad: Any, *, observed: str = ""
+        self,
+        statement: str,
+        part: str,
+        expected: str,
+        bad: Callable[[Graph, Edge], bool],
+        *,
+        observed: str = "",
     ) -> Evidence:
         """Check on all joint chains that no step satisfies ``bad(graph, edge)``."""
         steps = 0
