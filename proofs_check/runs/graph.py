@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from markov_lrsao.errors import StateSpaceTooLargeError
-from markov_lrsao.exact.graphs import components
+from markov_lrsao.exact.graphs import Components, components
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from proofs_check.runs.run import Choice, SeenStep
@@ -53,7 +53,7 @@ class Graph:
 
     @cached_property
     def outgoing(self) -> list[list[Edge]]:
-        """Node -> its steps."""
+        """JointState -> its steps."""
         out: list[list[Edge]] = [[] for _ in self.nodes]
         for edge in self.edges:
             out[edge.source].append(edge)
@@ -73,7 +73,7 @@ class Graph:
         return self._sign[row, self.nodes[node][2][self.rows.index(row)]]
 
     @cached_property
-    def _order(self) -> Any:
+    def _order(self) -> Components:
         counts = np.bincount([e.source for e in self.edges], minlength=len(self.nodes))
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         indices = np.array([e.target for row in self.outgoing for e in row], dtype=np.int64)

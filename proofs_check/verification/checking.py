@@ -16,7 +16,7 @@ from markov_lrsao.errors import LrsaoError, ParameterError, VerificationError
 from markov_lrsao.progress import Progress, no_progress
 from proofs_check.algebra.lines import Derivation, check_derivation
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
+from proofs_check.claims.verdict import Erratum, Evidence, EvidenceKind, StatementResult, Verdict
 from proofs_check.runs.monitors import Counter, Monitor
 from proofs_check.runs.search import Battery, instances, judge, search
 from proofs_check.statements.statement import Check, Statement
@@ -62,7 +62,7 @@ def verify(
     ]
 
 
-def _tried(kind: Kind, find_out: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
+def _tried(kind: EvidenceKind, find_out: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
     """Return the evidence, or one that says why there is none.
 
     What cannot be read as written (a term that divides by zero, say) is a part of its own: no
@@ -131,9 +131,9 @@ class _Verification:
 
         for check in statement.checks:
             evidence += _tried(check.kind, partial(self._checked, check))
-        evidence += _tried(Kind.STATISTICAL, partial(self._monitored, statement))
+        evidence += _tried(EvidenceKind.STATISTICAL, partial(self._monitored, statement))
         for derivation in statement.derivations:
-            evidence += _tried(Kind.LINES, partial(lines, derivation))
+            evidence += _tried(EvidenceKind.LINES, partial(lines, derivation))
         return StatementResult(
             id=statement.id,
             title=statement.title,

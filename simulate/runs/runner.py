@@ -12,12 +12,12 @@ import numpy.typing as npt
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.samples import Arithmetic, Kernel, Samples
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
-from simulate.runs.tables import Tables
 
 __all__ = [
     "LARGEST_LIMIT",
@@ -90,12 +90,12 @@ def simulate(
     [48, 12, 11, 52, 39]
     """
     _check(runs, limit, restart, threads, first_run)
-    tables = _playable(law, kernel)
+    encoded = _playable(law, kernel)
     watched = None
     if monitors:
-        watched = Watch.empty(tables, seed, Rules.of(law) if rules is None else rules)
+        watched = Watch.empty(encoded, seed, Rules.of(law) if rules is None else rules)
     skips, exact = kernel == "event", arithmetic == "exact"
-    game = Game(tables, stream_key(seed, *path), skips, exact, limit, restart, stop)
+    game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
     game.compile()
     begun = time.perf_counter()
@@ -128,15 +128,15 @@ def simulate(
     )
 
 
-def _playable(law: StepLaw, kernel: Kernel) -> Tables:
+def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
     """Return what the kernel reads, if it can play the law."""
-    tables = _tables(law)
-    if kernel == "event" and not tables.skippable:
+    encoded = _encoded(law)
+    if kernel == "event" and not encoded.skippable:
         raise ParameterError(
             f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
             f"or do not shrink the entry; take kernel = step"
         )
-    return tables
+    return encoded
 
 
 def _endless(run: int, seed: int) -> NotAbsorbingError:
@@ -147,8 +147,8 @@ def _endless(run: int, seed: int) -> NotAbsorbingError:
 
 
 @lru_cache(maxsize=16)
-def _tables(law: StepLaw) -> Tables:
-    return Tables.of(law)
+def _encoded(law: StepLaw) -> EncodedLaw:
+    return EncodedLaw.of(law)
 
 
 def default_limit(n: int) -> int:
@@ -216,7 +216,7 @@ def trace_run(
     """
     _check(1, limit, restart, None, run)
     game = Game(
-        _tables(law),
+        _encoded(law),
         stream_key(seed, *path),
         kernel == "event",
         arithmetic == "exact",

@@ -131,15 +131,15 @@ def test_the_table(solved: RegimeMap) -> None:
 
 
 def test_the_picture_s_data_are_the_engine_s(solved: RegimeMap) -> None:
-    data = map_figure(solved, "total", command="c", settings={})
+    data = map_figure(solved, "total", command="c")
     assert data.grid is not None
     flat = [v for row in data.grid["values"] for v in row]
     assert flat == [to_float(v.means[0].value) for v in solved.values]  # type: ignore[arg-type]
     assert [e for row in data.grid["exact"] for e in row] == [True] * 6
     names = [b["name"] for b in data.grid["borders"]]
-    assert {"L always", "J always, 1", "cells"} <= set(names)
+    assert {"L always", "J always, 1", "points"} <= set(names)
     json.loads(data.to_json())
-    phase = map_figure(solved, "phase3", command="c", settings={})
+    phase = map_figure(solved, "phase3", command="c")
     assert phase.grid is not None
     assert phase.grid["values"][0][0] == to_float(solved.values[0].means[3].value)  # type: ignore[arg-type]
 
