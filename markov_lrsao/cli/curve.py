@@ -66,9 +66,8 @@ def reference(
 ) -> None:
     """Print exact E[T], phases and variance for a grid of (n, l), as CSV to cite."""
     from markov_lrsao.answers.curves import reference_csv, reference_instances
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.report.files import check_writable
+    from markov_lrsao.storage import check_writable, write_whole
 
     if out is not None:
         check_writable(out)
@@ -76,12 +75,5 @@ def reference(
     if out is None:
         print(text, end="")
         return
-    temporary = out.with_name(f".{out.name}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, out)
-    except OSError as error:
-        raise ParameterError(f"cannot write {out}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(out, text)
     print(f"written: {out}")

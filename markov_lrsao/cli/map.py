@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -89,6 +88,7 @@ def map_(
     """
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.regimes.grid import MapPlan, regime_map
+    from markov_lrsao.storage import write_whole
 
     files = out or []
     _check(n, ell, files)
@@ -110,7 +110,7 @@ def map_(
     chosen = {"n": n, "ell": ell, "alpha": alpha, "r": r, "r-relative": r_relative, "gamma": gamma}
     command = _command(chosen | {"quantity": None if name == "total" else name}, outside_h)
     for path in files:
-        _write(path, _content(path, found, name, command))
+        write_whole(path, _content(path, found, name, command))
     emit(as_json, lambda: found.to_dict(name), lambda: _text(found, name, files))
 
 
@@ -144,20 +144,6 @@ def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes
     from markov_lrsao.figures.maps import map_figure
 
     return pictures(map_figure(found, quantity, command=command, settings={}))[ending[1:]]
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    from markov_lrsao.errors import ParameterError
-
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ParameterError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _text(found: RegimeMap, quantity: str, files: list[Path]) -> str:

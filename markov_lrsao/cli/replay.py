@@ -13,7 +13,7 @@ from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from proofs_check.claims.counterexample import Counterexample
-    from proofs_check.runs.steps import Record
+    from proofs_check.runs.run import Record
 
 __all__ = ["replay"]
 
@@ -24,7 +24,7 @@ def replay(
 ) -> None:
     """Replay a counterexample: every step with the exact Q-entry it changes."""
     from proofs_check.claims.counterexample import Counterexample
-    from proofs_check.runs.steps import replay as play
+    from proofs_check.runs.run import replay as play
 
     bad = Counterexample.load(file)
     records = play(bad)[1] if bad.replayable else None

@@ -50,11 +50,11 @@ def verify(
 ) -> int:
     """Check statements of the paper and print a verdict with its evidence for each."""
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.report.files import check_writable, write_whole
+    from markov_lrsao.storage import check_writable, write_whole
     from markov_lrsao.tables import VERDICT_COLOURS
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
-    from proofs_check.statements.report import json_report, markdown_report
+    from proofs_check.verification.report import json_report, markdown_report
 
     if names:
         _list(as_json)
@@ -80,7 +80,7 @@ def verify(
 
 
 def _list(as_json: bool) -> None:
-    from proofs_check.statements.registry import all_statements
+    from proofs_check.verification.registry import all_statements
 
     known = all_statements().values()
     emit(
@@ -92,8 +92,8 @@ def _list(as_json: bool) -> None:
 
 def _save(results: list[StatementResult], folder: Path) -> None:
     """Write every counterexample into a file of its own."""
-    from markov_lrsao.report.files import write_whole
     from markov_lrsao.report.verdicts import counterexample_file
+    from markov_lrsao.storage import write_whole
 
     for result in results:
         count = len(result.counterexamples)
@@ -103,7 +103,7 @@ def _save(results: list[StatementResult], folder: Path) -> None:
 
 
 def _text(results: list[StatementResult], detailed: bool) -> str:
-    from proofs_check.statements.report import detail_text, summary_text, table_text
+    from proofs_check.verification.report import detail_text, summary_text, table_text
 
     if detailed:
         return "\n\n".join(detail_text(result) for result in results)

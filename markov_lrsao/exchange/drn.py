@@ -50,7 +50,8 @@ from markov_lrsao.exchange._reading import (
     refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import check_reward_names, double_texts, label_texts, whole_file
+from markov_lrsao.exchange._writing import check_reward_names, double_texts, label_texts
+from markov_lrsao.storage import write_whole
 
 __all__ = ["format_drn", "fraction_texts", "read_drn", "write_drn"]
 
@@ -418,4 +419,4 @@ def write_drn(
     rewards: Mapping[str, Sequence[fmpq]] | None = None,
 ) -> None:
     """Write a chain as a DRN file."""
-    whole_file(path, format_drn(chain, values=values, rewards=rewards))
+    write_whole(path, format_drn(chain, values=values, rewards=rewards))

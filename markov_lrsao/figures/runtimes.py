@@ -35,7 +35,7 @@ def paper_term(statement: str, term: str) -> tuple[Callable[[int, int], float], 
     import sympy
 
     from proofs_check.claims.expressions import to_sympy
-    from proofs_check.statements.registry import find
+    from proofs_check.verification.registry import find
 
     found = find(statement)
     compiled = sympy.lambdify(

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +34,7 @@ from markov_lrsao.exact.rationals import (
     rational_text,
     to_float,
 )
-from markov_lrsao.interrupts import process_pool
+from markov_lrsao.interrupts import spread
 from markov_lrsao.model.landscape import JUMP, Landscape
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
@@ -308,14 +307,6 @@ def _solve(job: Job) -> tuple[str, Values]:
     return key, solve_point(n, ell, alpha, gamma, r, tolerance=tolerance, max_states=most)
 
 
-def _solved(jobs: list[Job], workers: int) -> Generator[tuple[str, Values], None, None]:
-    if workers == 1 or len(jobs) < 8:
-        yield from map(_solve, jobs)
-        return
-    with process_pool(workers) as pool:
-        yield from pool.map(_solve, jobs, chunksize=4)
-
-
 def regime_map(
     plan: MapPlan,
     *,
@@ -348,7 +339,7 @@ def regime_map(
             waiting: list[tuple[str, Values]] = []
             last = time.monotonic()
             try:
-                with closing(_solved(jobs, workers or os.cpu_count() or 1)) as solving:
+                with closing(spread(_solve, jobs, workers, at_once=4)) as solving:
                     for key, values in solving:
                         waiting.append((key, values))
                         found[key] = values

@@ -11,10 +11,11 @@ from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.release import release
 from markov_lrsao.report import findings
-from markov_lrsao.report.files import check_writable, kept, write_whole
+from markov_lrsao.report.files import kept
 from markov_lrsao.report.page import Content, render
 from markov_lrsao.report.values import exact_values
 from markov_lrsao.report.verdicts import load_verification, verification
+from markov_lrsao.storage import check_writable, write_whole
 
 if TYPE_CHECKING:
     from markov_lrsao.figures import Settings

@@ -55,7 +55,7 @@ def verification(
 
     def run() -> dict[str, Any]:
         from proofs_check import Setting, verify
-        from proofs_check.statements.report import json_report
+        from proofs_check.verification.report import json_report
 
         return json_report(verify(None, Setting(level="quick"), progress=progress), "quick")
 
@@ -81,7 +81,7 @@ def load_verification(path: Path) -> dict[str, Any]:
 def check_report(data: Any, source: str) -> dict[str, Any]:
     """Return `data` if it is a report on exactly the registered statements."""
     from proofs_check.claims.verdict import Kind, Verdict
-    from proofs_check.statements.registry import all_statements
+    from proofs_check.verification.registry import all_statements
 
     def refuse(what: str) -> FileFormatError:
         return FileFormatError(f"--verify {printable(source)}: {what}; {_MAKE}")
@@ -126,7 +126,7 @@ def run_rows(data: Mapping[str, Any]) -> list[dict[str, str]]:
     """Play a counterexample's run and return its steps as texts; empty for a mere point."""
     from markov_lrsao.exact.rationals import rational_text, shorten
     from proofs_check.claims.counterexample import Counterexample
-    from proofs_check.runs.steps import replay
+    from proofs_check.runs.run import replay
 
     bad = Counterexample.from_dict(dict(data), str(data.get("statement", "counterexample")))
     if not bad.replayable:

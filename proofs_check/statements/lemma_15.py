@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import arb, fmpq
 
+from markov_lrsao.crossing.blocks import State, Stretch, explore_block
 from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forms.closed import solve_symbolically
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.algebra.polynomials import constants_between
@@ -16,10 +18,8 @@ from proofs_check.automata.quantities import phase3_parts, phase3_rest
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS", "runs_away", "sandwich", "small_ell"]
 
@@ -184,18 +184,15 @@ def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
     from sympy import QQ
     from sympy.polys.fields import field
 
-    from markov_lrsao.crossing.blocks import State, explore_block
-    from markov_lrsao.forms.closed import solve_symbolically
-
     automata = workspace.automata(60, 12)
     law = automata.law
     first = law.landscape.milestones[0]
-    block = explore_block(automata, 0, first - 1, [State(0, 0, (0,))], (first,), reenter=False)
+    block = explore_block(Stretch(automata, 0, first - 1, (first,)), [State(0, 0, (0,))])
     fractions, n, ell, _ = field("n,l,H", QQ)
     solved = solve_symbolically(
         block, lambda p: p * fractions.one, n, lambda c: 0 * fractions.one, lambda _: False
     )
-    patterns = automata.patterns[int(automata.regions.row_class[law.row[0]])]
+    patterns = automata.patterns[automata.place(0)[1]]
     j, r = law.actions.index("J"), law.actions.index("R")
     total = 0 * fractions.one
     for exit_, weight in solved[0].items():

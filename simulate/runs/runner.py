@@ -91,9 +91,11 @@ def simulate(
     """
     _check(runs, limit, restart, threads, first_run)
     tables = _playable(law, kernel)
-    watching = (Rules.of(law) if rules is None else rules) if monitors else None
+    watched = None
+    if monitors:
+        watched = Watch.empty(tables, seed, Rules.of(law) if rules is None else rules)
     skips, exact = kernel == "event", arithmetic == "exact"
-    game = Game(tables, stream_key(seed, *path), skips, exact, limit, restart, watching, stop)
+    game = Game(tables, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
     game.compile()
     begun = time.perf_counter()
@@ -103,8 +105,7 @@ def simulate(
     if limit is None and (stuck >= 0).any():
         raise _endless(first_run + int(np.flatnonzero(stuck >= 0)[0]), seed)
     counts = None
-    if monitors:
-        watched = Watch.empty(tables, seed)
+    if watched is not None:
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
         counts = watched.finish(game, known)
     return Samples(
@@ -209,7 +210,7 @@ def trace_run(
     restart: int | None = None,
     path: tuple[int, ...] = (),
 ) -> IntArray:
-    """Return the trace of one run, one line per event; see `simulate.kernels.play.TRACE`.
+    """Return the trace of one run, one line per event; see `simulate.kernels.records`.
 
     The run is the same as number `run` of `simulate` with the same arguments.
     """
@@ -221,7 +222,6 @@ def trace_run(
         arithmetic == "exact",
         limit,
         restart,
-        None,
     )
     hits, facts = game.arrays(1)
     decisions = game.play_all(run, hits, facts, {}, 1, no_progress, None).get(run, [])

@@ -86,7 +86,7 @@ def ended(process: subprocess.Popen[str]) -> str:
 
 HARD = """
 import sys
-import proofs_check.statements.registry as registry
+from proofs_check.verification import checking
 from proofs_check.logic.smt import Prover
 
 NAMES = "abcdefg"
@@ -102,7 +102,7 @@ def ask(*_):
 IN_VERIFY = (
     HARD
     + """
-registry._verify = ask
+checking._Verification.result = ask
 sys.argv = ["markov-lrsao", "verify", "Lemma 2"]
 from markov_lrsao.cli import entry_point
 entry_point()

@@ -194,7 +194,7 @@ def test_elided_rows_are_named(piped: Callable[..., str]) -> None:
 
 def test_verdict_table() -> None:
     from proofs_check import verify
-    from proofs_check.statements.report import summary_text, table_text
+    from proofs_check.verification.report import summary_text, table_text
 
     results = verify(["Range of l", "Smallest n"])
     ((spans, lines),) = tables(table_text(results))
@@ -223,7 +223,7 @@ def on_terminal(arguments: list[str], cwd: Path, **environment: str) -> str:
 
 
 def drain(terminal: int) -> str:
-    chunks = []
+    chunks: list[bytes] = []
     while True:
         try:
             chunk = os.read(terminal, 65536)

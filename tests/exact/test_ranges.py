@@ -45,7 +45,7 @@ def test_rationals_are_exact_and_include_both_ends() -> None:
     assert rationals("0:1:2/5", "alpha") == [0, fmpq(2, 5), fmpq(4, 5)]
 
 
-BAD = [
+BAD: list[object] = [
     "",
     ",",
     "9,",

@@ -13,9 +13,10 @@ from oracles import Oracle
 import markov_lrsao.rows.automata
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata, runtime
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
+from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.rows.derived import automata_of
-from markov_lrsao.values.clusters import Clusters, Precision
+from markov_lrsao.values.cells import Grid, Precision
 
 CHANGE, NOTHING = Reward(target=fmpq(1)), Reward()
 OBJECTIVES = {"A": [0, 1, 1, 2, 1, 3], "B": [0, 2, 1, 1, 2, 0]}
@@ -23,8 +24,9 @@ LANDSCAPE = Landscape.from_arrays(OBJECTIVES, "A")
 
 
 def algorithm(keep: str, learn: str, bootstrap: str, reward: Reward = CHANGE) -> Algorithm:
-    numbers = (Fraction(x) for x in (keep, learn, bootstrap))
-    return Algorithm("X", NOTHING, reward, reward, *(fmpq(*x.as_integer_ratio()) for x in numbers))
+    return Algorithm(
+        "X", NOTHING, reward, reward, rational(keep), rational(learn), rational(bootstrap)
+    )
 
 
 def random_agent(objectives: dict[str, list[int]]) -> float:
@@ -100,7 +102,7 @@ def test_contractions_of_all_kinds_are_answered(keep: str, learn: str, bootstrap
     found = [
         runtime(LANDSCAPE, algorithm(keep, learn, bootstrap), method=m, max_states=4_000)
         for m in ("joint", "crossing")
-    ]  # type: ignore[arg-type]
+    ]
     assert found[0].total == found[1].total
     assert (found[0].trap is None) == (found[1].trap is None)
 
@@ -110,7 +112,7 @@ def test_the_lowest_value_also_where_learning_is_reversed() -> None:
     best = Reward(constant=fmpq(3))
     reverse = Algorithm("X", NOTHING, best, best, fmpq(1, 2), fmpq(-2), fmpq(1, 4))
     law = StepLaw.of(LANDSCAPE, reverse)
-    assert Clusters(law, Precision(fmpq(1), 24)).lowest == -25
+    assert Grid(law, Precision(fmpq(1), 24)).lowest == -25
 
 
 def test_groups_that_are_too_large_are_explored_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,4 +146,4 @@ def test_too_many_patterns_are_refused_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(markov_lrsao.rows.automata, "MOST_TRANSITIONS", 20)
     for method in ("joint", "crossing", "auto"):
         with pytest.raises(StateSpaceTooLargeError, match="simulate"):
-            runtime(landscape, algorithm, method=method)  # type: ignore[arg-type]
+            runtime(landscape, algorithm, method=method)

@@ -18,22 +18,26 @@ __all__ = ["check", "merge"]
 _PRIME, _FACTOR, _SPREAD = 2147483647, 1103515245, 1000003
 
 
-@compiled()
+@compiled(forceinline=True, allocates=False)
 def _mix(h, x, y):  # type: ignore[no-untyped-def]
     """Return a hash below 2^31 of h, x and y; nothing overflows while |x|, |y| < 2^31."""
     return (h * _FACTOR + x * _SPREAD + y) % _PRIME
 
 
-@compiled()
+@compiled(forceinline=True, allocates=False)
 def _gcd(a, b):  # type: ignore[no-untyped-def]
     while b:
         a, b = b, a % b
     return a
 
 
-@compiled()
-def _write(i, c, anonymous, indptr, indices, nums, dens, label, place, block, at, text, weight):  # type: ignore[no-untyped-def]
-    """Write the row of state i from `at` on; return (end, reduced denominator)."""
+@compiled(allocates=False)
+def _write(graph, i, c, anonymous, at, text, weight):  # type: ignore[no-untyped-def]
+    """Write the row of state i from `at` on; return (end, reduced denominator).
+
+    `graph` is (indptr, indices, numerators, denominators, component, place in it, block).
+    """
+    indptr, indices, nums, dens, label, place, block = graph
     end = at
     for e in range(indptr[i], indptr[i + 1]):
         j = indices[e]
@@ -59,6 +63,48 @@ def _write(i, c, anonymous, indptr, indices, nums, dens, label, place, block, at
     for k in range(at, end):
         weight[k] //= g
     return end, dens[i] // g
+
+
+@compiled(allocates=False)
+def _arrange(graph, c, states, classes, at, text, weight, order, keys):  # type: ignore[no-untyped-def]
+    """Bring the states of component c into a canonical order, where hashes of rows differ.
+
+    Any order would be sound. The text from `at` on, `order` and `keys` are scratch.
+    """
+    for k in range(len(states)):
+        end, below = _write(graph, states[k], c, True, at, text, weight)
+        h = _mix(0, below, classes[states[k]])
+        for e in range(at, end):
+            h = _mix(h, text[e], weight[e])
+        m = k
+        while m > 0 and keys[m - 1] > h:
+            keys[m] = keys[m - 1]
+            order[m] = order[m - 1]
+            m -= 1
+        keys[m] = h
+        order[m] = states[k]
+    for k in range(len(states)):
+        states[k] = order[k]
+
+
+@compiled(forceinline=True, allocates=False)
+def _same(f, g, s, pointer, target, numerator, denominator, block_class):  # type: ignore[no-untyped-def]
+    """Whether the components of s blocks that begin at f and at g have the same text."""
+    shift = pointer[g] - pointer[f]
+    same = pointer[f + s] - pointer[f] == pointer[g + s] - pointer[g]
+    k = 0
+    while same and k < s:
+        same = (
+            denominator[f + k] == denominator[g + k]
+            and block_class[f + k] == block_class[g + k]
+            and pointer[f + k + 1] + shift == pointer[g + k + 1]
+        )
+        k += 1
+    e = pointer[f]
+    while same and e < pointer[f + s]:
+        same = target[e] == target[e + shift] and numerator[e] == numerator[e + shift]
+        e += 1
+    return same
 
 
 @compiled()
@@ -90,6 +136,7 @@ def merge(  # type: ignore[no-untyped-def]
     table = np.full(capacity, -1, np.int64)
     mask = capacity - 1
     outside_block = np.full(class_count, -1, np.int64)
+    graph = (indptr, indices, nums, dens, label, place, block)
     order = np.empty(max(limit, 1), np.int64)
     keys = np.empty(max(limit, 1), np.int64)
     blocks = 0
@@ -114,35 +161,7 @@ def merge(  # type: ignore[no-untyped-def]
             block[i] = outside_block[o]
             continue
         if 1 < s <= limit:
-            # A canonical order where hashes of rows differ; any order would be sound.
-            for k in range(s):
-                end, below = _write(
-                    states[k],
-                    c,
-                    True,
-                    indptr,
-                    indices,
-                    nums,
-                    dens,
-                    label,
-                    place,
-                    block,
-                    filled,
-                    target,
-                    numerator,
-                )
-                h = _mix(0, below, classes[states[k]])
-                for e in range(filled, end):
-                    h = _mix(h, target[e], numerator[e])
-                m = k
-                while m > 0 and keys[m - 1] > h:
-                    keys[m] = keys[m - 1]
-                    order[m] = order[m - 1]
-                    m -= 1
-                keys[m] = h
-                order[m] = states[k]
-            for k in range(s):
-                states[k] = order[k]
+            _arrange(graph, c, states, classes, filled, target, numerator, order, keys)
         for k in range(s):
             place[states[k]] = k
         # Write the component tentatively behind the quotient; keep it if it is new.
@@ -150,9 +169,7 @@ def merge(  # type: ignore[no-untyped-def]
         h = s
         for k in range(s):
             i = states[k]
-            at, below = _write(
-                i, c, False, indptr, indices, nums, dens, label, place, block, at, target, numerator
-            )
+            at, below = _write(graph, i, c, False, at, target, numerator)
             denominator[blocks + k] = below
             block_class[blocks + k] = classes[i]
             pointer[blocks + k + 1] = at
@@ -165,26 +182,13 @@ def merge(  # type: ignore[no-untyped-def]
             slot = h & mask
             while table[slot] >= 0:
                 f = table[slot]
-                if code[f] == h and width[f] == s:
-                    shift = filled - pointer[f]
-                    same = pointer[f + s] - pointer[f] == at - filled
-                    k = 0
-                    while same and k < s:
-                        same = (
-                            denominator[f + k] == denominator[blocks + k]
-                            and block_class[f + k] == block_class[blocks + k]
-                            and pointer[f + k + 1] + shift == pointer[blocks + k + 1]
-                        )
-                        k += 1
-                    e = pointer[f]
-                    while same and e < pointer[f + s]:
-                        same = (
-                            target[e] == target[e + shift] and numerator[e] == numerator[e + shift]
-                        )
-                        e += 1
-                    if same:
-                        found = f
-                        break
+                if (
+                    code[f] == h
+                    and width[f] == s
+                    and _same(f, blocks, s, pointer, target, numerator, denominator, block_class)
+                ):
+                    found = f
+                    break
                 slot = (slot + 1) & mask
             if found < 0:
                 table[slot] = blocks
