@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy import stats
+from simulate.runs.tables import Tables
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.kernels import moves, philox, traces
 from simulate.kernels.records import KernelLaw
-from simulate.runs.tables import Tables
 
 
 def law() -> KernelLaw:
