@@ -17,7 +17,7 @@ The flow, one module per step::
 
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
+from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict, Verdicts
 from proofs_check.statements.registry import Statement, all_statements, find, verify
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Statement",
     "StatementResult",
     "Verdict",
+    "Verdicts",
     "all_statements",
     "find",
     "verify",

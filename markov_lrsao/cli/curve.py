@@ -47,8 +47,8 @@ def curve(
     from simulate.sweeps.plan import parse_range
 
     chosen = points(
-        ell,
         parse_range(n),
+        ell,
         field="exact" if exact else "float",
         workers=workers or os.cpu_count() or 1,
         progress=terminal_progress,

@@ -96,10 +96,12 @@ def distribution(
     found = [law.quantile_range(level) for level in levels]
     name = "T" if phase is None else f"T{phase}"
     if plot is not None:
-        from markov_lrsao.figures.plots import plot_distribution
+        from markov_lrsao.figures import plots
 
         title = f"{chosen.landscape.name}, n = {chosen.landscape.n}, l = {chosen.landscape.ell}"
-        plot_distribution(law, found, name, title, plot)
+        with plots.saved(plot) as axes:
+            plots.distribution(law, quantiles=levels, name=name, ax=axes)
+            axes.set_title(title, fontsize=10)
     shape = chosen.landscape
     if as_json:
         print(json_text({"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)}))

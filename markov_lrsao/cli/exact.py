@@ -108,8 +108,10 @@ def exact(
         if runs == 0:
             raise
         from markov_lrsao.cli.estimate import estimate
+        from markov_lrsao.cli.wording import in_options
 
-        found = estimate(chosen, runs, str(error), terminal_progress)
+        reason = in_options(str(error), "exact")
+        found = estimate(chosen, runs, reason, terminal_progress)
         data, text = found.to_dict(), found.text()
     else:
         data, text = result.to_dict(), _text(result)

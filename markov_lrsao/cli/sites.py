@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import json_text
+
+if TYPE_CHECKING:
+    from markov_lrsao.answers.profile import Profile
 
 __all__ = ["register"]
 
@@ -54,9 +57,7 @@ def sites(
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     if plot is not None:
-        from markov_lrsao.figures.plots import plot_profile
-
-        plot_profile(found, plot)
+        _draw(found, plot)
 
     def text(value: Any) -> str:
         return rational_text(value) if found.exact else f"{value:.17g}"
@@ -116,3 +117,19 @@ def sites(
     )
     if plot is not None:
         print(f"\nwritten: {plot}")
+
+
+def _draw(found: Profile, path: Path) -> None:
+    """Draw expected steps above expected visits."""
+    from markov_lrsao.figures import plots
+
+    landscape = found.landscape
+    with plots.saved(path, rows=2, height=2.8) as (steps, visits):
+        plots.profile(found, ax=steps)
+        plots.profile(found, visits=True, ax=visits)
+        steps.set_title(
+            f"where the time goes: {landscape.name}, n = {landscape.n}, l = {landscape.ell}",
+            fontsize=10,
+        )
+        steps.set_xlabel("")
+        visits.set_xlabel("position (number of ones); dashed: phase boundaries")

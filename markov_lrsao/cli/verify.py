@@ -77,10 +77,10 @@ def verify(
         return 0
     setting = Setting(level=level.value)
     if markdown is not None:
-        check_writable(markdown, "--markdown")
+        check_writable(markdown, "markdown")
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
-        check_writable(save / "x", "--save")
+        check_writable(save / "x", "save")
     results = run(statement, setting, progress=terminal_progress)
     if markdown is not None:
         write_whole(markdown, markdown_report(results, level.value))

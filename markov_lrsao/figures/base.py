@@ -13,29 +13,18 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from typing import Any, Literal
 
+from markov_lrsao import __version__
 from markov_lrsao.progress import Progress
 
-__all__ = ["Axis", "Figure", "FigureData", "Series", "Settings", "numbers", "version"]
+__all__ = ["Axis", "Figure", "FigureData", "Series", "Settings", "numbers"]
 
 Kind = Literal["chart", "graph", "map"]
 SeriesKind = Literal["line", "points", "band", "step", "bars"]
 Style = Literal["solid", "dashed", "dotted", "dashdot"]
 Range = tuple[int, int, int]
 """First, last, step; the last is included."""
-
-
-@cache
-def version() -> str:
-    """Return the toolkit's version, "unknown" for a copy that is not installed."""
-    try:
-        return installed_version("markov-lrsao")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +184,7 @@ class FigureData:
     edges: Sequence[Mapping[str, Any]] = ()
     grid: Mapping[str, Any] | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
-    version: str = field(default_factory=version)
+    version: str = __version__
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -57,7 +57,7 @@ def prepare_folder(folder: Path) -> None:
 
 def _cannot_write(path: Path, error: OSError) -> ParameterError:
     return ParameterError(
-        f"cannot write {path}: {error.strerror or error}; make room or choose another --out, and "
+        f"cannot write {path}: {error.strerror or error}; make room or choose another `out`, and "
         f"run the same command again: finished figures are kept"
     )
 

@@ -19,14 +19,14 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.rationals import (
     RationalLike,
@@ -42,6 +42,9 @@ from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.regimes.points import Point, Values, quantity_text, solve_point
 from markov_lrsao.regimes.store import PointStore
 from markov_lrsao.values.enclosure import TOLERANCE
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map", "span"]
 
@@ -71,34 +74,25 @@ def span(text: str, name: str = "range") -> tuple[fmpq, ...]:
 
     >>> span("0.1:0.5:3"), span("4/5")
     ((1/10, 3/10, 1/2), (4/5,))
-    >>> span("0.1:0.5", "--alpha")
+    >>> span("0.1:0.5", "alpha")
     Traceback (most recent call last):
         ...
-    markov_lrsao.errors.ParameterError: --alpha '0.1:0.5': write low:high:count, e.g. 0.01:0.99:99
+    markov_lrsao.errors.ParameterError: `alpha` '0.1:0.5': write low:high:count, e.g. 0.01:0.99:99
     """
     parts = text.split(":")
     if len(parts) == 1:
         return (rational(text, name),)
     if len(parts) != 3 or not parts[2].strip().isdecimal():
-        raise ParameterError(f"{name} {text!r}: write low:high:count, e.g. 0.01:0.99:99")
+        raise ParameterError(f"`{name}` {text!r}: write low:high:count, e.g. 0.01:0.99:99")
     low, high, count = rational(parts[0], name), rational(parts[1], name), int(parts[2])
     if count > _LARGEST_GRID:
-        raise ParameterError(f"{name} {text!r}: at most {_LARGEST_GRID:,} values are possible")
+        raise ParameterError(f"`{name}` {text!r}: at most {_LARGEST_GRID:,} values are possible")
     if count < 2 or low >= high:
         raise ParameterError(
-            f"{name} {text!r}: low must be below high and the count at least 2; for one value "
+            f"`{name}` {text!r}: low must be below high and the count at least 2; for one value "
             f"write the number alone"
         )
     return tuple(low + (high - low) * fmpq(k, count - 1) for k in range(count))
-
-
-@cache
-def _release() -> str:
-    """Return the toolkit's version: points of another one are solved again."""
-    try:
-        return version("markov-lrsao")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,17 +139,17 @@ class MapPlan:
             A range or a point is not allowed; the message says what to change.
         """
         if (r_relative is None) == (r is None):
-            raise ParameterError("give either --r-relative or --r, e.g. --r-relative 0.1:0.9:9")
+            raise ParameterError('give either `r_relative` or `r`, e.g. `r_relative="0.1:0.9:9"`')
         width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
         if width <= 0:
             raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
         JUMP.check(n, ell)
-        rows = span(r_relative, "--r-relative") if r_relative is not None else span(r or "", "--r")
+        rows = span(r_relative, "r_relative") if r_relative is not None else span(r or "", "r")
         plan = cls(
             n=n,
             ell=ell,
             gamma=fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma"),
-            alphas=span(alpha, "--alpha"),
+            alphas=span(alpha, "alpha"),
             rs=rows,
             relative=r_relative is not None,
             tolerance=width,
@@ -170,7 +164,7 @@ class MapPlan:
             if not p.inside and not outside_h:
                 raise ParameterError(
                     f"the point alpha = {p.alpha}, r = {p.r} is outside hypothesis (H): keep "
-                    f"--r-relative within 0 and 1, or compute anyway with --outside-h"
+                    f"`r_relative` within 0 and 1, or compute anyway with `outside_h=True`"
                 )
         return plan
 
@@ -184,22 +178,24 @@ class MapPlan:
             for alpha, h in zip(self.alphas, bounds, strict=True):
                 if self.relative and not h.satisfiable:
                     raise ParameterError(
-                        f"alpha = {alpha}: {h.describe()}, or give penalties with --r"
+                        f"alpha = {alpha}: {h.describe()}, or give penalties with `r`"
                     )
                 r = h.lower + x * (h.upper - h.lower) if self.relative else x
                 if r < 0:
                     raise ParameterError(
-                        f"--r-relative {x} at alpha = {alpha} means r = {r}: the penalty must "
-                        f"be r >= 0; begin higher, or give penalties with --r"
+                        f"`r_relative` {x} at alpha = {alpha} means r = {r}: the penalty must "
+                        f"be r >= 0; begin higher, or give penalties with `r`"
                     )
                 place = (r - h.lower) / (h.upper - h.lower) if h.satisfiable else None
                 found.append(Point(alpha, self.gamma, r, place))
         return tuple(found)
 
     def key(self, point: Point) -> str:
-        """Return the text by which a solved point is found again."""
+        """Return the text by which a solved point is found again, by this version only."""
+        from markov_lrsao import __version__
+
         return (
-            f"{_release()} jump n={self.n} l={self.ell} alpha={point.alpha} "
+            f"{__version__} jump n={self.n} l={self.ell} alpha={point.alpha} "
             f"gamma={point.gamma} r={point.r} tolerance={self.tolerance} "
             f"states={self.max_states}"
         )
@@ -293,6 +289,20 @@ class RegimeMap:
         writer.writeheader()
         writer.writerows(self.rows(name))
         return out.getvalue()
+
+    def to_frame(self, name: str = "total") -> DataFrame:
+        """Return the table of one quantity, with floats of alpha, r and the quantity."""
+        return data_frame(
+            {
+                **row,
+                "alpha_float": to_float(point.alpha),
+                "r_float": to_float(point.r),
+                "float": float(quantity),
+            }
+            for row, point, quantity in zip(
+                self.rows(name), self.plan.points, self.quantities(name), strict=True
+            )
+        )
 
     def to_dict(self, name: str = "total") -> dict[str, Any]:
         """Return the JSON form of `markov-lrsao map --json`."""

@@ -62,12 +62,12 @@ def figure_data(folder: Path, settings: Settings, progress: Progress) -> list[di
     A damaged file counts as missing. A figure of the full set is as good as one of the quick
     set, and is not overwritten by it.
     """
+    from markov_lrsao import __version__
     from markov_lrsao.figures import FIGURES, Settings, build
-    from markov_lrsao.figures.base import version
     from markov_lrsao.figures.files import FIELDS, is_complete
 
     best = Settings.full().to_dict()
-    missing = [name for name in FIGURES if not is_complete(folder, name, best, version())]
+    missing = [name for name in FIGURES if not is_complete(folder, name, best, __version__)]
     if missing:
         build(missing, folder, settings, progress)
     found = []
@@ -105,8 +105,8 @@ def make_report(
     ParameterError, FileFormatError
         `out` or `figures` cannot be written, `verify` is not such a file.
     """
+    from markov_lrsao import __version__
     from markov_lrsao.figures import Settings
-    from markov_lrsao.figures.base import version
 
     scope = scope or Scope.full()
     check_writable(out)
@@ -133,7 +133,7 @@ def make_report(
         verification=verification(keep, verify, progress),
         numbers=numbers,
         figures=figure_list,
-        version=version(),
+        version=__version__,
         command=command,
     )
     write_whole(out, render(content))

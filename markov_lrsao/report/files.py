@@ -37,22 +37,22 @@ def fingerprint() -> str:
     return digest.hexdigest()[:24]
 
 
-def check_writable(path: Path, option: str = "--out") -> None:
+def check_writable(path: Path, name: str = "out") -> None:
     """Raise ParameterError if a file of that name could not be written: before long work."""
     folder = path.resolve().parent
     if path.is_dir():
-        raise ParameterError(f"{option} {path} is a folder; give the name of a file")
+        raise ParameterError(f"`{name}` {path} is a folder; give the name of a file")
     if not folder.is_dir():
         raise ParameterError(
-            f"{option} {path}: the folder {folder} does not exist; create it first"
+            f"`{name}` {path}: the folder {folder} does not exist; create it first"
         )
     try:
-        handle, name = tempfile.mkstemp(prefix=".report.", suffix=".part", dir=folder)
+        handle, probe = tempfile.mkstemp(prefix=".report.", suffix=".part", dir=folder)
         os.close(handle)
-        os.unlink(name)
+        os.unlink(probe)
     except OSError as error:
         raise ParameterError(
-            f"cannot write {path}: {error.strerror or error}; choose another {option}"
+            f"cannot write {path}: {error.strerror or error}; choose another `{name}`"
         ) from None
 
 
@@ -110,7 +110,7 @@ def kept(path: Path, settings: Mapping[str, Any], compute: Callable[[], Any]) ->
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ParameterError(
-            f"cannot create {path.parent}: {error.strerror or error}; choose another --figures"
+            f"cannot create {path.parent}: {error.strerror or error}; choose another `figures`"
         ) from None
     write_whole(path, json.dumps({"key": key, "digest": _digest(value), "value": value}) + "\n")
     return value

@@ -20,7 +20,7 @@ from proofs_check.algebra.lines import Derivation, check_derivation
 from proofs_check.claims.changes import check_changes, near, plain_name
 from proofs_check.claims.expressions import brief
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
+from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict, Verdicts
 
 if TYPE_CHECKING:
     from proofs_check.runs.monitors import Counter, Monitor
@@ -115,20 +115,19 @@ def find(name: str) -> Statement:
         if plain_name(key) == wanted:
             return statement
     raise ParameterError(
-        f"no statement {brief(name)}{near(name, all_statements())}; "
-        f"`markov-lrsao verify --list` lists all"
+        f"no statement {brief(name)}{near(name, all_statements())}; `all_statements()` lists all"
     )
 
 
 def verify(
-    names: Sequence[str] | None = None,
+    names: str | Sequence[str] | None = None,
     setting: Setting | None = None,
     *,
     progress: Progress = no_progress,
-) -> list[StatementResult]:
-    """Check statements (all by default) and return the verdicts.
+) -> Verdicts:
+    """Check one statement, several, or all (the default), and return the verdicts.
 
-    >>> [result] = verify(["Range of l"])
+    >>> [result] = verify("Range of l")
     >>> result.verdict.value
     'PROVED'
 
@@ -141,9 +140,10 @@ def verify(
 
     setting = setting if setting is not None else Setting()
     check_changes(setting, all_statements())
+    names = [names] if isinstance(names, str) else names
     chosen = (
         [all_statements()[x] for x in dict.fromkeys(find(name).id for name in names)]
-        if (names)
+        if names
         else list(all_statements().values())
     )
     workspace = Workspace(setting, tuple(chosen))
@@ -153,9 +153,9 @@ def verify(
             results.append(_verify(statement, workspace))
             bar.advance()
     refuted = {r.id for r in results if r.verdict is Verdict.REFUTED}
-    return [
+    return Verdicts(
         replace(r, refuted_support=tuple(d for d in r.depends if d in refuted)) for r in results
-    ]
+    )
 
 
 def _tried(kind: Kind, find_out: Callable[[], Iterable[Evidence]]) -> list[Evidence]:

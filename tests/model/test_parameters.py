@@ -70,7 +70,7 @@ def test_the_ends_of_the_interval_are_excluded() -> None:
     landscape = Landscape.jump(9, 2)
     for r in ("7/3", "25/2"):
         assert not hypothesis_h(landscape, Parameters.paper(9, r=r)).holds
-        with pytest.raises(ParameterError, match=r"7/3 < r < 25/2.*--outside-h"):
+        with pytest.raises(ParameterError, match=r"7/3 < r < 25/2.*`outside_h=True`"):
             check_hypothesis(landscape, Algorithm.lrsao(Parameters.paper(9, r=r)))
     assert check_hypothesis(landscape, Algorithm.lrsao(Parameters.paper(9))) is True
     assert check_hypothesis(landscape, Algorithm.rls()) is None
