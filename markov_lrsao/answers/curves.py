@@ -4,7 +4,7 @@ Instances are independent, so they are spread over processes; results come back 
 
 >>> found = curve([50, 100], ell="sqrt")
 >>> [(point.n, point.ell, round(float(point.result.total))) for point in found]
-[(50, 7, 389), (100, 10, 995)]
+[(50, 7, 329), (100, 10, 780)]
 """
 
 from __future__ import annotations

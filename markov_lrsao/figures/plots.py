@@ -157,10 +157,13 @@ def _law_axes(axes: Axes, label: str) -> Axes:
 
 def profile(found: Profile, *, visits: bool = False, ax: Axes | None = None) -> Axes:
     """Draw expected steps (or visits) per position; dashed lines are the ends of phases."""
+    from matplotlib.ticker import MaxNLocator
+
     axes = _axes(ax)
     values = found.floats(found.visits if visits else found.steps)[:-1]
     marker = "o" if len(values) <= _MOST_MARKED else None
     axes.plot(np.arange(len(values)), values, color=COLOURS[0], lw=1.4, marker=marker, ms=3)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     for milestone in found.landscape.milestones[:-1]:
         axes.axvline(milestone, color=COLOURS[1], lw=0.8, ls="--")
     return _finished(

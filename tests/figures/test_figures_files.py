@@ -154,7 +154,7 @@ def test_only_what_is_missing_is_made(
     (tmp_path / "objectives.png").write_bytes(b"")
     assert made(small) == 4
     assert made(replace(small, seed=small.seed + 1)) == 5
-    monkeypatch.setattr("markov_lrsao.figures.registry.version", lambda: "other")
+    monkeypatch.setattr("markov_lrsao.figures.registry.__version__", "other")
     assert made(replace(small, seed=small.seed + 1)) == 6
 
 
