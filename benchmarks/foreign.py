@@ -5,25 +5,28 @@ first. QuantEcon has no hitting times: the target is sent back to the start, and
 probability of the target is 1 / (E[T] + 1) (Kac).
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sys
 import time
 
 import numpy as np
+import numpy.typing as npt
 
 NOW = time.perf_counter if os.environ.get("BENCHMARK_CLOCK") == "wall" else time.process_time
 
 
-def read(path):  # type: ignore[no-untyped-def]
+def read(path: str) -> npt.NDArray[np.float64]:
     from scipy.io import mmread
 
     return np.asarray(mmread(path).todense(), dtype=float)
 
 
-def main(tool, path, repeat):  # type: ignore[no-untyped-def]
+def main(tool: str, path: str, repeat: int) -> dict[str, object]:
     matrix = read(path)
-    stages = {"load": [], "solve": []}
+    stages: dict[str, list[float]] = {"load": [], "solve": []}
     for _ in range(repeat):
         begun = NOW()
         if tool == "PyDTMC":

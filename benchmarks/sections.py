@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from flint import fmpq
+
 from benchmarks import chains
 from benchmarks.report import Section, ratio, relative_error, seconds
 from benchmarks.runs import Run, foreign_python, run_foreign, run_worker
+from markov_lrsao import MarkovChain
 
 __all__ = ["SECTIONS"]
 
@@ -370,7 +373,7 @@ def peers(folder: Path, quick: bool) -> Sections:
     )
 
 
-def _one_target(chain: chains.MarkovChain) -> chains.MarkovChain:
+def _one_target(chain: MarkovChain) -> MarkovChain:
     """Merge the target states into one, the last, and let the start be the first."""
     import numpy as np
 
@@ -379,14 +382,14 @@ def _one_target(chain: chains.MarkovChain) -> chains.MarkovChain:
     target = chain.labelled("target")
     number = np.cumsum(~target) - 1
     number[target] = int((~target).sum())
-    rows: list[dict[int, object]] = []
+    rows: list[dict[int, fmpq]] = []
     for i in np.flatnonzero(~target).tolist():
-        row: dict[int, object] = {}
+        row: dict[int, fmpq] = {}
         for j, p in chain.row(i):
             at = int(number[j])
-            row[at] = p + row.get(at, 0)  # type: ignore[operator]
+            row[at] = p + row.get(at, fmpq(0))
         rows.append(row)
-    return chain_from_rows([*rows, {len(rows): 1}])
+    return chain_from_rows([*rows, {len(rows): fmpq(1)}])
 
 
 def large(folder: Path, quick: bool) -> Sections:

@@ -16,11 +16,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 __all__ = ["TASKS", "main"]
 
 Result = dict[str, Any]
+Field = Literal["exact", "float"]
+Kernel = Literal["event", "step"]
 _TINY = """@type: DTMC
 @value_type: rational
 @nr_states
@@ -52,7 +54,7 @@ def _clock(stages: dict[str, list[float]], name: str, work: Callable[[], Any]) -
     return result
 
 
-def _ours(path: str, label: str, repeat: int, field: str, quantity: str) -> Result:
+def _ours(path: str, label: str, repeat: int, field: Field, quantity: str) -> Result:
     import numba  # noqa: F401  the compiled paths are what is measured, also on small chains
 
     from markov_lrsao.chains.hitting import hitting_times
@@ -149,7 +151,7 @@ def _sympy(path: str, label: str, repeat: int) -> Result:
     return {"stages": stages, "value": str(value), "states": chain.size}
 
 
-def _enumerate(n: int, merge: bool, repeat: int, solve: str) -> Result:
+def _enumerate(n: int, merge: bool, repeat: int, solve: Field | Literal[""]) -> Result:
     from benchmarks.chains import jump_law
     from markov_lrsao.chains.hitting import hitting_times
     from markov_lrsao.joint.enumeration import enumerate_joint
@@ -192,7 +194,7 @@ def _storm_build(n: int, merge: bool, repeat: int, solve: str) -> Result:
     return {"stages": stages, "value": str(value), "states": model.nr_states}
 
 
-def _crossing(n: int, ell: int, repeat: int, field: str) -> Result:
+def _crossing(n: int, ell: int, repeat: int, field: Field) -> Result:
     from markov_lrsao import Algorithm, Landscape, Parameters, runtime
 
     stages: dict[str, list[float]] = {}
@@ -202,17 +204,17 @@ def _crossing(n: int, ell: int, repeat: int, field: str) -> Result:
             stages,
             "solve",
             lambda: runtime(Landscape.jump(n, ell), algorithm, method="crossing", field=field),
-        )  # type: ignore[arg-type]
+        )
     value = result.total.decimal
     return {"stages": stages, "value": value, "states": result.states}
 
 
-def _simulate(n: int, ell: int, repeat: int, kernel: str, runs: int) -> Result:
+def _simulate(n: int, ell: int, repeat: int, kernel: Kernel, runs: int) -> Result:
     from benchmarks.chains import jump_law
     from simulate.runs.runner import simulate
 
     law = jump_law(n, ell)
-    simulate(law, runs=1, seed=1, kernel=kernel, threads=1)  # type: ignore[arg-type]
+    simulate(law, runs=1, seed=1, kernel=kernel, threads=1)
     stages: dict[str, list[float]] = {}
     for k in range(repeat):
         samples = _clock(
@@ -222,10 +224,14 @@ def _simulate(n: int, ell: int, repeat: int, kernel: str, runs: int) -> Result:
     return {"stages": stages, "value": str(float(samples.times.mean())), "states": runs}
 
 
+def _field(text: str) -> Field:
+    return "exact" if text == "exact" else "float"
+
+
 def _file_task(name: str, path: str, label: str, repeat: int, quantity: str) -> Result:
     tool, _, field = name.partition("-")
     if tool == "ours":
-        return _ours(path, label, repeat, field, quantity)
+        return _ours(path, label, repeat, _field(field), quantity)
     if tool == "storm":
         return _storm(path, label, repeat, field, quantity)
     return _spsolve(path, label, repeat) if tool == "spsolve" else _sympy(path, label, repeat)
@@ -251,13 +257,16 @@ def main(arguments: list[str]) -> Result:
     """Run one task; arguments: task, repetitions, then the task's own."""
     task, repeat, *rest = arguments
     if task == "enumerate":
-        result = _enumerate(int(rest[0]), rest[1] == "merged", int(repeat), rest[2])
+        result = _enumerate(
+            int(rest[0]), rest[1] == "merged", int(repeat), _field(rest[2]) if rest[2] else ""
+        )
     elif task == "storm-build":
         result = _storm_build(int(rest[0]), rest[1] == "merged", int(repeat), rest[2])
     elif task == "crossing":
-        result = _crossing(int(rest[0]), int(rest[1]), int(repeat), rest[2])
+        result = _crossing(int(rest[0]), int(rest[1]), int(repeat), _field(rest[2]))
     elif task == "simulate":
-        result = _simulate(int(rest[0]), int(rest[1]), int(repeat), rest[2], int(rest[3]))
+        kernel: Kernel = "event" if rest[2] == "event" else "step"
+        result = _simulate(int(rest[0]), int(rest[1]), int(repeat), kernel, int(rest[3]))
     else:
         with tempfile.TemporaryDirectory() as folder:
             tiny = Path(folder) / "tiny.drn"

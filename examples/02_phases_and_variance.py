@@ -14,15 +14,15 @@ landscape = Landscape.jump(n, ell)
 result = runtime(landscape, Algorithm.lrsao(Parameters.paper(n)))
 
 # %% Every phase has a mean and a variance, both exact.
-means = [Fraction(phase.rational) for phase in result.phases]
-variances = [Fraction(variance.rational) for variance in result.phase_variances]
+means = [Fraction(str(phase.rational)) for phase in result.phases]
+variances = [Fraction(str(variance.rational)) for variance in result.phase_variances]
 for name, mean, variance in zip(landscape.phases, means, variances, strict=True):
     print(f"{name:5}  E = {mean!s:>22} = {float(mean):8.5f}, sd = {sqrt(variance):8.5f}")
 print(
     f"total  E = {result.total.rational:>22} = {float(result.total):8.5f}, "
     f"sd = {sqrt(result.variance):8.5f}"
 )
-assert sum(means) == Fraction(result.total.rational)
+assert sum(means) == Fraction(str(result.total.rational))
 
 # %% Phase 1 by hand, formula (A): the coupon collector's n(1/n + 1/(n-1) + .. + 1/(n-l)), plus
 # 2/(3(2n-1)) for the detours of an agent that has not learnt anything yet.
@@ -33,6 +33,6 @@ assert collector + detours == means[0] == Fraction(9853, 2856)
 
 # %% The phases are not independent: what the agent learns on the way up, row 0 of its table,
 # is used again on the right plateau. The covariances make up the difference.
-difference = Fraction(result.variance.rational) - sum(variances)
+difference = Fraction(str(result.variance.rational)) - sum(variances)
 print(f"Var[T] - sum of the phases' variances = {float(difference):.5f}")
 assert difference < 0

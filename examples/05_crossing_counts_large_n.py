@@ -24,7 +24,7 @@ assert joint.variance.rational == crossing.variance.rational
 
 # %% n = 500, exactly: the joint chain would have more states than there are atoms.
 large = runtime(Landscape.jump(500, 10), paper(500))
-digits = len(large.total.rational.split("/")[0])
+digits = len(str(large.total.rational).split("/")[0])
 print(f"n = 500, l = 10: E[T] = {large.total.decimal}, a fraction with {digits} digits on top")
 assert large.exact
 assert large.method == "crossing"

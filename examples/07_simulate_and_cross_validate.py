@@ -14,6 +14,7 @@ algorithm = Algorithm.lrsao(Parameters.paper(9))
 samples = simulate(StepLaw.of(landscape, algorithm), runs=20_000, seed=1)
 found = summary(samples)
 exact = runtime(landscape, algorithm)
+assert found.total is not None
 z = (found.total.value - float(exact.total)) / found.total.error
 print(f"simulated mean {found.total.value:.4f} +- {found.total.error:.4f} (standard error)")
 print(f"exact mean     {float(exact.total):.4f}, z = {z:.2f}")
@@ -43,6 +44,8 @@ far = StepLaw.of(Landscape.jump(n, 2), Algorithm.lrsao(Parameters.paper(n)))
 truth = float(runtime(far.landscape, far.algorithm, field="float").total)
 true_mean = summary(simulate(far, runs=1000, seed=1)).total
 float_mean = summary(simulate(far, runs=1000, seed=1, arithmetic="float64")).total
+assert true_mean is not None
+assert float_mean is not None
 print(f"n = 2000, l = 2: E[T] = {truth:,.0f}")
 print(f"true semantics: mean {true_mean.value:,.0f} +- {true_mean.error:,.0f}")
 print(f"plain float64:  mean {float_mean.value:,.0f} +- {float_mean.error:,.0f}")

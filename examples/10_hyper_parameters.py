@@ -33,7 +33,7 @@ assert values == {"51740216905/1185192162"}
 # number, so it is refused rather than guessed at.
 assert Parameters.paper(9, alpha="0.8") == Parameters.paper(9, alpha="4/5")
 try:
-    Parameters.paper(9, alpha=0.8)
+    Parameters.paper(9, alpha=0.8)  # type: ignore[arg-type]
     raise AssertionError("a binary float was taken for an exact number")
 except LrsaoError as error:
     print("refused:", error)
@@ -65,6 +65,7 @@ assert abs(float(result.total) - 45.66) < 0.005
 far = runtime(Landscape.jump(40, 3), Algorithm.lrsao(Parameters.paper(40, r="200")), outside_h=True)
 assert far.kind == "infinite"
 assert far.trap is not None
+assert far.trap.probability.ends is not None
 lower, upper = far.trap.probability.ends
 print(
     f"n = 40, l = 3, r = 200: E[T] is {far.kind}; stuck at {far.trap.state.split()[0]} "

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from markov_lrsao.model.parameters import Parameters, hypothesis_h
     from markov_lrsao.regimes.grid import RegimeMap, regime_map
     from proofs_check.claims.verdict import Verdicts
-    from proofs_check.statements.registry import verify
+    from proofs_check.verification.checking import verify
     from simulate.runs.runner import simulate
     from simulate.runs.samples import Samples
     from simulate.statistics.estimates import Summary, summary
@@ -103,7 +103,7 @@ _NAMES = {
     "markov_lrsao.model.parameters": "Parameters hypothesis_h",
     "markov_lrsao.regimes.grid": "RegimeMap regime_map",
     "proofs_check.claims.verdict": "Verdicts",
-    "proofs_check.statements.registry": "verify",
+    "proofs_check.verification.checking": "verify",
     "simulate.runs.runner": "simulate",
     "simulate.runs.samples": "Samples",
     "simulate.statistics.estimates": "Summary summary",
@@ -114,12 +114,9 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 def __getattr__(name: str) -> object:
     value: object
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        from markov_lrsao.release import release
 
-        try:
-            value = version("markov-lrsao")
-        except PackageNotFoundError:  # a copy that is not installed
-            value = "unknown"
+        value = release()
     elif name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     else:

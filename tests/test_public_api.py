@@ -113,7 +113,7 @@ def test_schedules_of_l() -> None:
     texts = curve(np.array([20, 50]), "sqrt")
     assert [(p.n, p.ell) for p in texts] == [(20, 4), (50, 7)]
     assert [type(p.n) for p in texts] == [int, int]
-    functions = curve([20, 50], lambda n: {20: np.int64(4), 50: 7}[n])
+    functions = curve([20, 50], lambda n: np.int64(4 if n == 20 else 7))
     assert [float(p.result.total) for p in functions] == [float(p.result.total) for p in texts]
     assert [p.ell for p in curve([20, 50], 3)] == [3, 3]
     assert texts[1:].points == texts.points[1:]

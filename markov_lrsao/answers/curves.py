@@ -12,8 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from typing import TYPE_CHECKING, SupportsIndex, overload
@@ -26,7 +25,7 @@ from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.frames import columns, data_frame
 from markov_lrsao.exact.rationals import decimal_text, integer, rational_text
-from markov_lrsao.interrupts import process_pool
+from markov_lrsao.interrupts import spread
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
 from markov_lrsao.model.landscape import JUMP, LandscapeFamily
 from markov_lrsao.progress import Progress, no_progress
@@ -171,17 +170,12 @@ def curve(
     jobs: list[_Job] = [
         (family, *family.check(n, ell_of(ell, n)), algorithm, field, outside_h) for n in sizes
     ]
-    found: list[CurvePoint] = []
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress(f"curve l = {ell}", total=len(jobs)))
-        points: Iterator[CurvePoint] = map(_point, jobs)
-        if workers > 1 and len(jobs) >= 4:
-            pool = stack.enter_context(process_pool(workers))
-            points = pool.map(_point, jobs, chunksize=max(1, len(jobs) // (8 * workers)))
-        for point in points:
-            found.append(point)
+    points: list[CurvePoint] = []
+    with progress(f"curve l = {ell}", total=len(jobs)) as bar:
+        for point in spread(_point, jobs, workers):
+            points.append(point)
             bar.advance()
-    return Curve(tuple(found))
+    return Curve(tuple(points))
 
 
 def reference_instances() -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
 from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State
@@ -24,6 +24,7 @@ from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
 from markov_lrsao.errors import NotAbsorbingError, ParameterError, UndecidedComparisonError
 from markov_lrsao.exact.frames import data_frame
+from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.exact.rationals import rational_text, to_float
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
@@ -177,10 +178,9 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     """
     size = len(block.states)
     n = block.automata.law.n
-    matrix = fmpq_mat(size, size)
+    rows: list[list[tuple[int, fmpq]]] = [[] for _ in range(size)]
     index = {state: i for i, state in enumerate(block.states)}
     for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
-        matrix[i, i] = matrix[i, i] + 1
         for target, weight in edges:
             if isinstance(weight, Corridor):
                 share = fmpq(1)
@@ -191,18 +191,14 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
                 if not back or target.direction == UP:
                     continue
                 target = index[State(block.first, target.phase, target.patterns)]
-            matrix[target, i] = matrix[target, i] - share  # transposed
-    right = fmpq_mat(size, 1)
-    for i, amount in source.items():
-        right[i, 0] = amount
+            rows[i].append((target, share))
     try:
-        solution = matrix.solve(right)
+        return solve_rows(rows, [source.get(i, fmpq(0)) for i in range(size)])
     except ZeroDivisionError:
         raise NotAbsorbingError(
             "the walk can enter a set of states that it never leaves: E[T] is infinite, and so "
             "are the steps of some positions; `runtime()` shows the trap"
         ) from None
-    return [solution[i, 0] for i in range(size)]
 
 
 def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:

@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption
-from markov_lrsao.cli.output import json_text
-from markov_lrsao.cli.simulate import ArithmeticName, KernelName
+from markov_lrsao.cli.options import (
+    ARITHMETIC,
+    KERNEL,
+    RUNS,
+    SEED,
+    AlphaOption,
+    ArithmeticName,
+    GammaOption,
+    JsonOption,
+    KernelName,
+    ROption,
+)
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from simulate.statistics.crossval import Agreement
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("cross-validate", epilog="Example: markov-lrsao cross-validate --n-max 12")(
-        cross_validate
-    )
+__all__ = ["cross_validate"]
 
 
 def cross_validate(
@@ -29,23 +32,21 @@ def cross_validate(
     ell: Annotated[
         int | None, typer.Option("--ell", "-l", help="Only this l.", show_default="all")
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", help="Runs per (n, l).")] = 100_000,
-    seed: Annotated[int, typer.Option("--seed", help="An integer >= 0.")] = 1,
+    runs: Annotated[int, RUNS] = 100_000,
+    seed: Annotated[int, SEED] = 1,
     level: Annotated[
         float,
         typer.Option("--level", help="Probability that any test fails although all is right."),
     ] = 0.001,
-    alpha: Annotated[str | None, typer.Option("--alpha", help="Learning rate.")] = None,
-    gamma: Annotated[str | None, typer.Option("--gamma", help="Discount.")] = None,
-    r: Annotated[str | None, typer.Option("--r", help="Plateau penalty.")] = None,
+    alpha: AlphaOption = None,
+    gamma: GammaOption = None,
+    r: ROption = None,
     means_only: Annotated[
         bool,
         typer.Option("--moments-only", "--means-only", help="Do not compare whole distributions."),
     ] = False,
-    kernel: Annotated[KernelName, typer.Option(help="event or step.")] = KernelName.event,
-    arithmetic: Annotated[
-        ArithmeticName, typer.Option(help="exact or float64.")
-    ] = ArithmeticName.exact,
+    kernel: Annotated[KernelName, KERNEL] = KernelName.event,
+    arithmetic: Annotated[ArithmeticName, ARITHMETIC] = ArithmeticName.exact,
     as_json: JsonOption = False,
 ) -> None:
     """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the cell.
@@ -55,6 +56,7 @@ def cross_validate(
     """
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.tables import VERDICT_COLOURS
     from simulate.statistics.crossval import cross_validate as compare
     from simulate.statistics.crossval import grid
     from simulate.sweeps.plan import build_algorithm
@@ -77,12 +79,7 @@ def cross_validate(
         arithmetic=arithmetic.value,
         progress=terminal_progress,
     )
-    if as_json:
-        print(json_text(agreement.to_dict()))
-    else:
-        from markov_lrsao.tables import VERDICT_COLOURS, show
-
-        show(_text(agreement), VERDICT_COLOURS)
+    emit(as_json, agreement.to_dict, lambda: _text(agreement), VERDICT_COLOURS)
     if not agreement.agrees:
         raise typer.Exit(1)
 

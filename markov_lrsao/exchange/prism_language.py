@@ -18,10 +18,10 @@ from itertools import groupby
 from pathlib import Path
 
 from markov_lrsao.exact.rationals import rational_text
-from markov_lrsao.exchange._writing import whole_file
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns
+from markov_lrsao.storage import write_whole
 
 __all__ = ["format_prism_language", "write_prism_language"]
 
@@ -76,7 +76,7 @@ def format_prism_language(
 def write_prism_language(law: StepLaw, path: str | Path, *, merge: bool = True) -> int:
     """Write the model to a file; return how many patterns have no command, being undecided."""
     text = format_prism_language(law, merge=merge)
-    whole_file(path, text)
+    write_whole(path, text)
     return text.count(_UNDECIDED)
 
 

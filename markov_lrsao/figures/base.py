@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from markov_lrsao import __version__
 from markov_lrsao.progress import Progress
+from markov_lrsao.release import release
 
 __all__ = ["Axis", "Figure", "FigureData", "Series", "Settings", "numbers"]
 
@@ -184,7 +184,7 @@ class FigureData:
     edges: Sequence[Mapping[str, Any]] = ()
     grid: Mapping[str, Any] | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
-    version: str = __version__
+    version: str = field(default_factory=release)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -7,15 +7,23 @@ runs) / (successes) at a stated budget, once without and once with restarts of a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from markov_lrsao.answers.curves import ell_of
+from markov_lrsao.answers.curves import CurvePoint, ell_of
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
-from markov_lrsao.figures.sampling import Cell, exact_point, grid, play, schedule_text
+from markov_lrsao.figures.sampling import (
+    Cell,
+    coupon_collector,
+    exact_point,
+    grid,
+    play,
+    schedule_text,
+)
 from markov_lrsao.progress import Progress
 
 if TYPE_CHECKING:
@@ -115,34 +123,27 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
             ert(f"LRSAO, simulated mean, {settings.earl_runs:,} runs", ours, 0, "o"),
             ert(f"EA+RL, ERT, {_budget_text(settings)}", plain, 1, "s"),
             ert(f"EA+RL, ERT, {_restart_text(settings)}", restarted, 2, "^"),
-            Series(
-                name="n H_n, no local search from 0 is faster",
-                kind="line",
-                x=x,
-                colour=6,
-                y=numbers(p.coupon_collector for p in points),
-                style="dotted",
-            ),
+            coupon_collector(points),
         ),
-        notes=_earl_notes(settings, schedule)
-        | {
-            "success_rate": [s.success.value for s in plain],
-            "success_rate_with_restarts": [s.success.value for s in restarted],
-            "restarted_earl_interval_below_lrsao_at_n": [
-                n
-                for n, s, p in zip(ns, restarted, points, strict=True)
-                if s.ert.high < float(p.result.total)
-            ],
-            "restarted_earl_interval_above_lrsao_at_n": [
-                n
-                for n, s, p in zip(ns, restarted, points, strict=True)
-                if s.ert.low > float(p.result.total)
-            ],
-            "lrsao_over_coupon_collector": [
-                float(p.result.total) / p.coupon_collector for p in points
-            ],
-        },
+        notes=_earl_notes(settings, schedule) | _earl_found(points, plain, restarted),
     )
+
+
+def _earl_found(
+    points: Sequence[CurvePoint], plain: Sequence[Summary], restarted: Sequence[Summary]
+) -> dict[str, Any]:
+    """Say where EA+RL succeeds, and where its interval lies on one side of LRSAO's E[T]."""
+    exact = [float(p.result.total) for p in points]
+    both = list(zip(points, restarted, exact, strict=True))
+    return {
+        "success_rate": [s.success.value for s in plain],
+        "success_rate_with_restarts": [s.success.value for s in restarted],
+        "restarted_earl_interval_below_lrsao_at_n": [p.n for p, s, t in both if s.ert.high < t],
+        "restarted_earl_interval_above_lrsao_at_n": [p.n for p, s, t in both if s.ert.low > t],
+        "lrsao_over_coupon_collector": [
+            t / p.coupon_collector for p, t in zip(points, exact, strict=True)
+        ],
+    }
 
 
 def _success(settings: Settings, progress: Progress) -> FigureData:

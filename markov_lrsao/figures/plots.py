@@ -9,7 +9,7 @@ Colours are from the Okabe-Ito palette, which colour-blind readers can tell apar
 
 from __future__ import annotations
 
-import os
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isinf, sqrt
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.storage import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,14 +79,9 @@ def saved(path: Path, rows: int = 1, width: float = 7.0, height: float = 4.2) ->
     canvas = Figure(figsize=(width, height * rows), layout="constrained")
     FigureCanvasAgg(canvas)
     yield canvas.subplots(rows, 1)
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        canvas.savefig(temporary, format=path.suffix.lstrip(".").lower(), dpi=160)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ParameterError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    drawn = io.BytesIO()
+    canvas.savefig(drawn, format=path.suffix.lstrip(".").lower(), dpi=160)
+    write_whole(path, drawn.getvalue())
 
 
 def curve(found: Curve, *, ax: Axes | None = None) -> Axes:

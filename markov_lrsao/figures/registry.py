@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from markov_lrsao import __version__
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.figures import chains, comparisons, laws, maps, model, runtimes
 from markov_lrsao.figures.base import Figure, Settings
 from markov_lrsao.figures.files import is_complete, prepare_folder, write_figure
 from markov_lrsao.progress import Bar, Progress, no_progress
+from markov_lrsao.release import release
 
 __all__ = ["FIGURES", "build", "chosen"]
 
@@ -63,7 +63,7 @@ def build(
     prepare_folder(out)
     paths = []
     for number, figure in enumerate(figures, start=1):
-        if not is_complete(out, figure.name, settings.to_dict(), __version__):
+        if not is_complete(out, figure.name, settings.to_dict(), release()):
             title = f"[{number}/{len(figures)}] {figure.name}"
             data = figure.compute(settings, _titled(progress, title))
             write_figure(

@@ -6,12 +6,13 @@ shows the same runs, and both arithmetics see the same random numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from markov_lrsao.answers.curves import CurvePoint, curve
-from markov_lrsao.figures.base import Range
+from markov_lrsao.figures.base import Range, Series, numbers
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from simulate.runs.samples import Samples
     from simulate.statistics.estimates import Summary
 
-__all__ = ["Cell", "exact_point", "grid", "play", "samples_of", "schedule_text"]
+__all__ = ["Cell", "coupon_collector", "exact_point", "grid", "play", "samples_of", "schedule_text"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,3 +93,15 @@ def schedule_text(schedule: str) -> str:
     """
     names = {"cbrt": "floor(n^(1/3))", "sqrt": "floor(n^(1/2))", "half": "floor((n-5)/2)"}
     return f"l = {names.get(schedule, schedule)}"
+
+
+def coupon_collector(points: Sequence[CurvePoint]) -> Series:
+    """Return the line that no local search gets below."""
+    return Series(
+        name="n H_n, no local search from 0 is faster",
+        kind="line",
+        x=numbers(p.n for p in points),
+        y=numbers(p.coupon_collector for p in points),
+        colour=6,
+        style="dotted",
+    )

@@ -16,14 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markov_lrsao.model.landscape import Affine, P
 from proofs_check.logic.cases import Case, cases, region_solver
 from proofs_check.logic.induction import Context, Induction
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["Automaton", "Cells", "Move", "SlopeAutomata", "longest", "slope_automata"]
 
@@ -112,17 +109,17 @@ def _class_of(p: Affine, case: Case, splits: Mapping[str, Affine], solver: Any) 
 _KNOWN: dict[Any, SlopeAutomata] = {}
 
 
-def slope_automata(workspace: Workspace) -> SlopeAutomata:
+def slope_automata(induction: Induction) -> SlopeAutomata:
     """Derive the sign automata of the rows l+1 .. n-l-1 (once per model and set of facts)."""
-    setting = workspace.setting
-    key = (setting.family, setting.algorithm, setting.hypothesis, workspace.induction.facts)
+    setting = induction.setting
+    key = (setting.family, setting.algorithm, setting.hypothesis, induction.facts)
     if key not in _KNOWN:
-        _KNOWN[key] = _slope_automata(workspace)
+        _KNOWN[key] = _slope_automata(induction)
     return _KNOWN[key]
 
 
-def _slope_automata(workspace: Workspace) -> SlopeAutomata:
-    family, induction = workspace.setting.family, workspace.induction
+def _slope_automata(induction: Induction) -> SlopeAutomata:
+    family = induction.setting.family
     first, top = induction.first, induction.top
     splits = {"l+1": first, "l+2": first + 1, "n-l-2": top - 1, "n-l-1": top}
     solver = region_solver(family)

@@ -8,8 +8,9 @@ n is hit). Probabilities at the start of phase 3 are read from exact chains as w
 
 from __future__ import annotations
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
+from markov_lrsao.exact.linear import solve_columns, solve_rows
 from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.rows.automata import RowAutomata
 
@@ -47,7 +48,6 @@ def _absorbed(
 
     The row is left at the upper end only; a fall below `inside` comes back where it left.
     """
-    law = automata.law
     states, index = [start], {start: 0}
     rows: list[dict[int, fmpq]] = []
     exits: dict[tuple[int, int], dict[int, fmpq]] = {}
@@ -66,17 +66,10 @@ def _absorbed(
                 states.append(target)
             row[index[target]] = row.get(index[target], fmpq(0)) + chance
         rows.append(row)
-    size = len(states)
-    matrix, unit = fmpq_mat(size, size), fmpq_mat(size, 1)
-    unit[0, 0] = fmpq(1)
-    for i, row in enumerate(rows):
-        matrix[i, i] = matrix[i, i] + 1
-        for j, chance in row.items():
-            matrix[j, i] = matrix[j, i] - chance
-    flow = matrix.solve(unit)
-    assert law.n >= inside[-1]
+    begin = [fmpq(number == 0) for number in range(len(states))]
+    flow = solve_rows([row.items() for row in rows], begin)
     return {
-        key: sum((flow[i, 0] * chance for i, chance in sources.items()), fmpq(0))
+        key: sum((flow[i] * chance for i, chance in sources.items()), fmpq(0))
         for key, sources in exits.items()
     }
 
@@ -115,15 +108,8 @@ def first_subphase(automata: RowAutomata) -> fmpq:
                 states.append(target)
             row[index[target]] = row.get(index[target], fmpq(0)) + chance
         rows.append(row)
-    size = len(states)
-    matrix, ones = fmpq_mat(size, size), fmpq_mat(size, 1)
-    for i, row in enumerate(rows):
-        ones[i, 0] = fmpq(1)
-        matrix[i, i] = matrix[i, i] + 1
-        for j, chance in row.items():
-            matrix[i, j] = matrix[i, j] - chance
-    means = matrix.solve(ones)
-    return sum((chance * means[index[s], 0] for s, chance in begin.items()), fmpq(0))
+    means = solve_columns([row.items() for row in rows], [fmpq(1)] * len(rows))
+    return sum((chance * means[index[s]] for s, chance in begin.items()), fmpq(0))
 
 
 def probability_of_e(automata: RowAutomata) -> fmpq:

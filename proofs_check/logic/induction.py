@@ -23,9 +23,10 @@ from flint import fmpq
 
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.model.landscape import Affine, P
+from proofs_check.claims.expressions import names_of
 from proofs_check.claims.setting import Setting
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
-from proofs_check.logic.cases import Case, affine_term, cases, symbolic_algorithm
+from proofs_check.logic.cases import Case, affine_term, cases, region_solver, symbolic_algorithm
 from proofs_check.logic.smt import Answer, Prover, summary_of
 
 __all__ = ["Context", "Fact", "Induction", "StepFact", "solver_number"]
@@ -317,8 +318,6 @@ def solver_number(value: Any) -> Any:
 
 def _is_generic(text: str) -> bool:
     """Whether a fact speaks about every row (it uses L, J, R) rather than a named one."""
-    from proofs_check.claims.expressions import names_of
-
     flat = text.replace("->", "+").replace(" or ", "+").replace(" and ", "+")
     flat = flat.replace("!=", "+").replace(">=", "+").replace("<=", "+")
     for sign in "<>=":
@@ -328,7 +327,6 @@ def _is_generic(text: str) -> bool:
 
 @cache
 def _feasible_cache(family: Any, forms: tuple[Affine, ...]) -> bool:
-    from proofs_check.logic.cases import region_solver
 
     return region_solver(family).feasible(forms)
 

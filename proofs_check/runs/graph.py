@@ -20,7 +20,7 @@ from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.graphs import components
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
-from proofs_check.runs.steps import Choice
+from proofs_check.runs.run import Choice, SeenStep
 
 __all__ = ["Edge", "Graph", "Node", "explore"]
 
@@ -28,19 +28,12 @@ Node = tuple[int, int, tuple[int, ...]]
 """Position, phase (from 1) and the pattern numbers of all rows."""
 
 
-@dataclass(frozen=True)
-class Edge:
-    """A step between two nodes; the names are those of `runs.Record`."""
+@dataclass(frozen=True, kw_only=True)
+class Edge(SeenStep):
+    """A step between two nodes."""
 
     source: int
     target: int
-    position: int
-    action: str
-    direction: int
-    accepted: bool
-    next_position: int
-    phase: int
-    next_phase: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +79,7 @@ class Graph:
         indices = np.array([e.target for row in self.outgoing for e in row], dtype=np.int64)
         return components(indptr, indices)
 
-    def largest_count(self, counts: Callable[[Any], bool]) -> int | None:
+    def largest_count(self, counts: Callable[[Edge], bool]) -> int | None:
         """Return the largest number of counted steps in a run; None if unbounded."""
         label = self._order.label.tolist()
         best = [0] * len(self._order)
@@ -182,7 +175,17 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
                     if len(nodes) > limit:
                         raise StateSpaceTooLargeError(f"more than {limit:,} joint states")
                 edges.append(
-                    Edge(position, index[node], p, action, d, accepted, after, phase, phase + hit)
+                    Edge(
+                        source=position,
+                        target=index[node],
+                        position=p,
+                        action=action,
+                        direction=d,
+                        accepted=accepted,
+                        next_position=after,
+                        phase=phase,
+                        next_phase=phase + hit,
+                    )
                 )
         position += 1
     return Graph(law, automata, tuple(nodes), tuple(edges), rows)

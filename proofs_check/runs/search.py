@@ -22,7 +22,7 @@ from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.setting import Setting
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.steps import Choice, Run, random_choice, run_of
+from proofs_check.runs.run import Choice, Run, random_choice, run_of
 
 __all__ = ["Battery", "hyper_parameters", "instances", "judge", "search", "shrink", "watch"]
 

@@ -18,7 +18,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
-from proofs_check.runs.steps import Choice, Run
+from proofs_check.runs.run import Choice, Run
 
 __all__ = ["continue_run", "tie_with_penalty"]
 

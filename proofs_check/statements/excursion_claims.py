@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import fmpq
 
@@ -11,14 +11,12 @@ from markov_lrsao.model.law import UP, StepLaw
 from proofs_check.automata.excursions import Progress3, advance
 from proofs_check.automata.plateau import ENTRY, SECOND, TOP, Leg
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.runs.graph import Edge
 from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.steps import Record, Run, run_of
+from proofs_check.runs.run import Record, Run, run_of
 from proofs_check.runs.ties import continue_run, tie_with_penalty
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,16 +12,13 @@ from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
+from proofs_check.logic.induction import solver_number as number
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.landscapes import random_laws
-from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.search import judge, search
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.monitors import Monitor, step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import invariant_check
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -43,17 +39,14 @@ def _maxima(law: StepLaw, every: bool) -> frozenset[tuple[int, int]]:
 
 
 def _monitor(statement: str, every: bool) -> Monitor:
-    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def look(run: Run, record: Record) -> str | None:
         row, action = int(run.law.row[record.position]), run.law.actions.index(record.action)
         if record.new != 0 and (row, action) in _maxima(run.law, every):
-            return (
-                None,
-                f"Q[{record.action}] = {record.new} in the state of position {record.position}",
-            )
-        return None, None
+            return f"Q[{record.action}] = {record.new} in the state of position {record.position}"
+        return None
 
     which = "every position" if every else "a position"
-    return Monitor(
+    return step_monitor(
         statement,
         "any landscape",
         f"Q[s, a] = 0 where {which} of s is a strict local maximum of a",
@@ -68,7 +61,6 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     )
     names = [prover.name(x) for x in ("alpha", "gamma", "r")]
     rule = symbolic_algorithm(workspace.setting.algorithm, *names)
-    from proofs_check.logic.induction import solver_number as number
 
     entry, largest = prover.name("q"), prover.name("q")  # chosen, so largest; state unchanged
     new = (
@@ -94,18 +86,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
 
 def _random(statement: str, every: bool) -> Callable[[Workspace], Iterable[Evidence]]:
     def random_landscapes(workspace: Workspace) -> Iterable[Evidence]:
-        from proofs_check.statements.workspace import with_algorithm
-
-        monitor = _monitor(statement, every)
-        laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)
-        battery = search(
-            with_algorithm(laws, workspace.setting),
-            [monitor],
-            runs=4,
-            seed=workspace.setting.seed,
-            longest=40,
-        )
-        yield judge(battery, monitor, "with random landscapes")
+        yield workspace.on_random_landscapes(_monitor(statement, every), 300, 3000)
 
     random_landscapes.__qualname__ = f"random_landscapes of {statement}"
     return random_landscapes

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.landscapes import random_laws
-from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.search import judge, search
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.graph import Edge, Graph
+from proofs_check.runs.monitors import step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import invariant_check
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge, Graph
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -62,26 +57,16 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _random(workspace: Workspace) -> Iterable[Evidence]:
-    from proofs_check.statements.workspace import with_algorithm
-
     most = workspace.number("Lemma 4", "most")
 
-    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def look(run: Run, record: Record) -> str | None:
         count = sum(x > 0 for x in run.row(record.position))
-        return None, f"{count} positive entries at position {record.position}" if (
-            count > most
-        ) else None
+        return f"{count} positive entries at position {record.position}" if count > most else None
 
-    monitor = Monitor("Lemma 4", "any landscape", f"at most {most} positive entry per state", look)
-    laws = random_laws(workspace.setting.pick(300, 3000), workspace.setting.seed)
-    battery = search(
-        with_algorithm(laws, workspace.setting),
-        [monitor],
-        runs=4,
-        seed=workspace.setting.seed,
-        longest=40,
+    monitor = step_monitor(
+        "Lemma 4", "any landscape", f"at most {most} positive entry per state", look
     )
-    yield judge(battery, monitor, "with random landscapes")
+    yield workspace.on_random_landscapes(monitor, 300, 3000)
 
 
 STATEMENTS = (

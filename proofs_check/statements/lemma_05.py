@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -23,14 +23,10 @@ from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
 from proofs_check.logic.induction import solver_number as number
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.landscapes import random_laws
 from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.search import judge, search
-from proofs_check.runs.steps import Record, Run, run_of
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.runs.run import Record, Run, run_of
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -233,7 +229,6 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
 
 def _walks(workspace: Workspace) -> Iterable[Evidence]:
     """Watch (1) on random landscapes, for every objective increasing on the present plateau."""
-    from proofs_check.statements.workspace import with_algorithm
 
     def interval(law: StepLaw, p: int) -> tuple[int, int]:
         low = high = p
@@ -269,15 +264,7 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
         return (before, start, uses), None
 
     monitor = Monitor("Lemma 5", "(1)", "Q_t >= lambda^uses Q_ts along a walk", look)
-    laws = random_laws(workspace.setting.pick(200, 2000), workspace.setting.seed)
-    battery = search(
-        with_algorithm(laws, workspace.setting),
-        [monitor],
-        runs=4,
-        seed=workspace.setting.seed,
-        longest=40,
-    )
-    yield judge(battery, monitor, "with random landscapes")
+    yield workspace.on_random_landscapes(monitor, 200, 2000)
 
 
 _HIT = "n*(H(n - k) - H(n - {}))"

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.chains.hitting import phase_moments
+from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.landscape import P
 from markov_lrsao.model.law import DOWN, UP
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.algebra.polynomials import constants_between, rational_limit
+from proofs_check.automata.abstraction import Cells
 from proofs_check.automata.slope import bottom_chain, bottom_formula, slope_times
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_sympy
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.cases import cases, region_solver
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -183,24 +182,27 @@ def _excursions(workspace: Workspace) -> Iterable[Evidence]:
     )
 
 
-def _arrival(begin: dict[int, fmpq], states: list, moves: list, chance: object) -> dict[int, fmpq]:  # type: ignore[type-arg]
+def _arrival(
+    begin: dict[int, fmpq],
+    states: list[tuple[int, int, Cells, Cells]],
+    moves: list[list[tuple[int, int, fmpq, int]]],
+    chance: Callable[[int, fmpq, int], fmpq],
+) -> dict[int, fmpq]:
     """Return the law of the state in which l+2 is next hit, from states at l and l+1."""
     inside = [i for i, s in enumerate(states) if s[1] < 2]
     number = {i: k for k, i in enumerate(inside)}
-    matrix, right = fmpq_mat(len(inside), len(inside)), fmpq_mat(len(inside), 1)
-    for i, k in number.items():
-        matrix[k, k] = matrix[k, k] + 1
-        right[k, 0] = begin.get(i, fmpq(0))
-        for target, at, share, direction in moves[i]:
-            if target in number:
-                t = number[target]
-                matrix[t, k] = matrix[t, k] - chance(at, share, direction)  # type: ignore[operator]
-    flow = matrix.solve(right)
+    flow = solve_rows(
+        [
+            [(number[t], chance(at, x, d)) for t, at, x, d in moves[i] if t in number]
+            for i in inside
+        ],
+        [begin.get(i, fmpq(0)) for i in inside],
+    )
     result: dict[int, fmpq] = {}
     for i, k in number.items():
         for target, at, share, direction in moves[i]:
             if target not in number and target >= 0:
-                part = flow[k, 0] * chance(at, share, direction)  # type: ignore[operator]
+                part = flow[k] * chance(at, share, direction)
                 result[target] = result.get(target, fmpq(0)) + part
     return result
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from flint import fmpq
 
@@ -14,14 +13,13 @@ from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.cases import cases, region_solver
-from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.graph import Edge, Graph
+from proofs_check.runs.monitors import Monitor, step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import BOUND, UNDER_H, at_law, invariant_check
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge, Graph
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.theorem_11 import upward_shares
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -48,29 +46,29 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
 def _monitors(workspace: Workspace) -> list[Monitor]:
     zero, top = (at_law(workspace.term("Lemma 12", k)) for k in ("row 0", "row n-l-1"))
 
-    def low(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def low(run: Run, record: Record) -> str | None:
         if (
             record.action == "R"
             and run.law.row[record.position] == run.law.row[0]
             and (record.new < zero(run.law))
         ):
-            return None, f"Q[0, R] = {record.new} < {zero(run.law)}"
-        return None, None
+            return f"Q[0, R] = {record.new} < {zero(run.law)}"
+        return None
 
-    def at_top(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def at_top(run: Run, record: Record) -> str | None:
         if record.action == "R" and record.position == _top(run) and record.new < top(run.law):
-            return None, f"Q[n-l-1, R] = {record.new}"
-        return None, None
+            return f"Q[n-l-1, R] = {record.new}"
+        return None
 
-    def back(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def back(run: Run, record: Record) -> str | None:
         if record.phase == 3 and record.next_position < _top(run):
-            return None, f"position {record.next_position} in phase 3"
-        return None, None
+            return f"position {record.next_position} in phase 3"
+        return None
 
     return [
-        Monitor("Lemma 12", "R in row 0", "Q[0, R] >= -alpha r", low),
-        Monitor("Lemma 12", "R at n-l-1", "Q[n-l-1, R] >= 0", at_top),
-        Monitor("Lemma 12", "no way back", "phase 3 stays at or above n-l-1", back),
+        step_monitor("Lemma 12", "R in row 0", "Q[0, R] >= -alpha r", low),
+        step_monitor("Lemma 12", "R at n-l-1", "Q[n-l-1, R] >= 0", at_top),
+        step_monitor("Lemma 12", "no way back", "phase 3 stays at or above n-l-1", back),
     ]
 
 
@@ -116,23 +114,23 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
 def _moves_monitor(workspace: Workspace) -> list[Monitor]:
     wanted = workspace.actions("Remark 13", "moving")
 
-    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def look(run: Run, record: Record) -> str | None:
         if (
             record.phase == 3
             and record.position > _top(run)
             and record.action in wanted
             and (not record.accepted)
         ):
-            return None, f"{record.sign} is rejected at position {record.position}"
-        return None, None
+            return f"{record.sign} is rejected at position {record.position}"
+        return None
 
-    return [Monitor("Remark 13", "", f"{wanted} are never rejected on the right plateau", look)]
+    return [
+        step_monitor("Remark 13", "", f"{wanted} are never rejected on the right plateau", look)
+    ]
 
 
 def _leaving(workspace: Workspace) -> Iterable[Evidence]:
     """Read the smallest chance to leave n-l-1 upwards from its automaton."""
-    from proofs_check.statements.theorem_11 import upward_shares
-
     automaton = workspace.slope.automata["n-l-1"]
     share = min(upward_shares(automaton))
     bound = workspace.term("Leaving n-l-1", "bound")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import arb, fmpq
 
+from markov_lrsao.crossing.blocks import State, explore_block
 from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forms.closed import solve_symbolically
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.algebra.polynomials import constants_between
@@ -16,10 +18,8 @@ from proofs_check.automata.quantities import phase3_parts, phase3_rest
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS", "runs_away", "sandwich", "small_ell"]
 
@@ -183,9 +183,6 @@ def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
     """Derive P(Q[0,R] < 0 <= Q[0,J] after phase 1) over Q(n), times (n-l)/n for L- at n-l."""
     from sympy import QQ
     from sympy.polys.fields import field
-
-    from markov_lrsao.crossing.blocks import State, explore_block
-    from markov_lrsao.forms.closed import solve_symbolically
 
     automata = workspace.automata(60, 12)
     law = automata.law

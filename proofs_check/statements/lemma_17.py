@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from flint import arb, ctx, fmpq
 
@@ -11,11 +10,10 @@ from markov_lrsao.errors import ParameterError
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.expressions import to_ball, to_sympy
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -29,8 +27,6 @@ def _telescoped(bound: str, upper: bool) -> str:
     u_k - u_{k+1} <= b(k) - b(k+1) for all k >= 1 and b -> 0 give the bound for every n.
     """
     import sympy
-
-    from proofs_check.claims.expressions import to_sympy
 
     b = to_sympy(bound)
     n, k = to_sympy("n"), to_sympy("k")
@@ -78,7 +74,6 @@ def _brackets(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _first_failure(bound: str, upper: bool) -> int | None:
-    from proofs_check.claims.expressions import to_ball, to_sympy
 
     b = to_sympy(bound)
     precision, ctx.prec = ctx.prec, 200

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError, SolverError
+from markov_lrsao.exact.rationals import to_float as as_float
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN
 from proofs_check.algebra.lines import RANGE
+from proofs_check.automata.quantities import phase3_mean
+from proofs_check.automata.uniform import enclosure
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import evaluate, to_sympy
 from proofs_check.claims.setting import HYPOTHESIS
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.smt import Prover, check, summary_of
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -310,10 +310,6 @@ def _signs_decide(workspace: Workspace) -> Iterable[Evidence]:
 def _uniform(workspace: Workspace) -> Iterable[Evidence]:
     """Enclose E[T3] over all of (H) and compare with the order."""
     import math
-
-    from markov_lrsao.exact.rationals import to_float as as_float
-    from proofs_check.automata.quantities import phase3_mean
-    from proofs_check.automata.uniform import enclosure
 
     graph = workspace.plateau
     most = fmpq(workspace.value("Uniform over (H)", "ratio"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.errors import LrsaoError, NotAbsorbingError
@@ -12,11 +11,10 @@ from markov_lrsao.forms.closed import phase1_formula
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.expressions import to_sympy
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["FORMULA_A", "STATEMENTS"]
 
@@ -51,8 +49,6 @@ def _from_chain(workspace: Workspace) -> Iterable[Evidence]:
 
 def _instances(workspace: Workspace) -> Iterable[Evidence]:
     """Compare (A) with the exact chain of the setting's own landscape and algorithm."""
-    from proofs_check.claims.expressions import to_sympy
-
     formula = to_sympy(workspace.term("(A)", "formula"))
     pairs = workspace.setting.pairs(workspace.setting.pick(12, 20))
     compared = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from flint import fmpq
 
@@ -13,15 +12,14 @@ from markov_lrsao.model.landscape import P
 from markov_lrsao.model.law import UP
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
+from proofs_check.automata.abstraction import Automaton
 from proofs_check.automata.quantities import crosscheck, phase2_mean
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
 from proofs_check.claims.verdict import Evidence, Kind, Verdict
 from proofs_check.logic.cases import cases, region_solver
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS", "upward_shares"]
 
@@ -157,8 +155,6 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
 
 def upward_shares(automaton: object) -> list[fmpq]:
     """Return, per state of the site n-l-1, the share of greedy actions that move up."""
-    from proofs_check.automata.abstraction import Automaton
-
     assert isinstance(automaton, Automaton)
     result = []
     for cells in automaton.states:

@@ -62,7 +62,7 @@ _SMALL, _LARGE = 2.0**-256, 2.0**256
 _TINY = 2.0**-250  # above |x| / 2^(512 s) of any entry x whose scale is below s
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def compare(q, i, j):
     """Compare the entries at i and j: LESS, EQUAL, GREATER, or UNKNOWN."""
     return _order(
@@ -70,7 +70,7 @@ def compare(q, i, j):
     )
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def _order(vi, ei, si, ti, vj, ej, sj, tj):
     """Compare (value, error, scale, tag) with another."""
     if ti > NONE and tj > NONE:
@@ -101,7 +101,7 @@ def _order(vi, ei, si, ti, vj, ej, sj, tj):
     return UNKNOWN
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def argmax(q, row, actions):
     """Return (mask of the largest entries, one of them, whether the mask is certain).
 
@@ -122,7 +122,7 @@ def argmax(q, row, actions):
     return mask, best, certain
 
 
-@compiled(_nrt=False)
+@compiled(allocates=False)
 def _candidates(q, row, actions):
     """Return what `argmax` returns where some comparison is unknown."""
     mask, best = 0, -1
@@ -143,7 +143,7 @@ def _candidates(q, row, actions):
     return mask, best, all_equal
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def row_max(q, row, actions, mask, best, certain):
     """Return the largest entry of a row as (value, error, scale, tag), given its `argmax`.
 
@@ -157,7 +157,7 @@ def row_max(q, row, actions, mask, best, certain):
     return v, e, s, t
 
 
-@compiled(_nrt=False)
+@compiled(allocates=False)
 def _hull(q, row, actions, mask):
     """Enclose the largest of several entries, at the largest of their scales."""
     s = -math.inf
@@ -178,7 +178,7 @@ def _hull(q, row, actions, mask):
     return _normal(middle, wide, s)
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def _normal(v, e, s):
     """Move an entry whose sign is certain to the scale where 2^-256 <= |v| < 2^256.
 
@@ -199,7 +199,7 @@ def _normal(v, e, s):
     return v, e, s
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def combine(keep, v, e, s, gain, boot, mv, me, ms):
     """Return keep * x + gain + boot * y, where x = (v, e, s) and y = (mv, me, ms)."""
     top = 0.0
@@ -222,7 +222,7 @@ def combine(keep, v, e, s, gain, boot, mv, me, ms):
     return _normal(total, error, top)
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def decay(v, e, s, count, lam_mantissa, lam_exponent):
     """Return lam^count * x, digit by digit of count in base 64.
 
@@ -250,7 +250,7 @@ def decay(v, e, s, count, lam_mantissa, lam_exponent):
     return _normal(v * power, e * power, s - steps)
 
 
-@compiled(_nrt=False)
+@compiled(allocates=False)
 def safe_rejections(q, row, actions, best, log_lam):
     """Return how often `best` may be rejected while it surely stays the only largest entry.
 

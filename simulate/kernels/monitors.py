@@ -8,13 +8,13 @@ from simulate.kernels.entries import ERROR, FIELDS, SCALE
 from simulate.kernels.philox import below
 from simulate.kernels.stop import asked
 
-__all__ = ["broken_rule", "count_positive", "note_rejections"]
+__all__ = ["broken_rule", "count_positive", "note_rejections", "watch_start", "watch_step"]
 
 _LEAST_FLOAT = 5e-324
 _PATIENCE = 1 << 16  # draws between two looks at the flag
 
 
-@compiled(_nrt=False)
+@compiled(allocates=False)
 def count_positive(q, row, actions):
     """Count the entries of a row that are certainly positive."""
     count = 0
@@ -25,7 +25,30 @@ def count_positive(q, row, actions):
     return count
 
 
-@compiled(_nrt=False)
+@compiled(forceinline=True, allocates=False)
+def watch_start(counts):
+    """Note that a run starts at 0, for the first time or again."""
+    counts.visits[0] += 1
+    counts.mine[:] = 0
+    counts.mine[0] = 1
+
+
+@compiled(forceinline=True, allocates=False)
+def watch_step(law, counts, q, row, action, p, to, run, t):
+    """Look at the row that step t of a run has changed, and note the first broken rule."""
+    actions = len(law.each)
+    count = count_positive(q, row, actions)
+    counts.most[law.row[p]] = max(counts.most[law.row[p]], count)
+    counts.mine[to] += to != p
+    violation = counts.violation
+    if violation[0] < 0 and to != law.optimum:
+        broken = broken_rule(q, row, actions, action, count, to, counts.mine, counts.rules)
+        if broken >= 0:
+            violation[0], violation[1], violation[2] = run, t, law.row[p]
+            violation[3], violation[4], violation[5] = p, action, broken
+
+
+@compiled(allocates=False)
 def broken_rule(q, row, actions, a, positive, to, mine, rules):
     """Return the number of the rule that a step has surely broken, or -1; see `rules`."""
     i = row + FIELDS * a
@@ -44,23 +67,23 @@ def broken_rule(q, row, actions, a, positive, to, mine, rules):
     return -1
 
 
-@compiled(_nrt=False)
-def note_rejections(uses, weight, n, actions, stream, phase, p, mask, size, best, count, stop):
+@compiled(forceinline=True, allocates=False)
+def note_rejections(law, uses, stream, phase, p, mask, size, best, count, stop):
     """Count which of the tied actions were rejected; drawn from the monitors' own stream."""
     if size == 1:
         uses[phase, p, best] += count
         return
     total = 0
-    for a in range(actions):
+    for a in range(len(law.each)):
         if mask >> a & 1:
-            total += n - weight[p, a]
+            total += law.n - law.weight[p, a]
     for k in range(count):
         if k % _PATIENCE == 0 and asked(stop) != 0:
             break
         x = below(stream, total)
-        for a in range(actions):
+        for a in range(len(law.each)):
             if mask >> a & 1:
-                x -= n - weight[p, a]
+                x -= law.n - law.weight[p, a]
                 if x < 0:
                     uses[phase, p, a] += 1
                     break

@@ -41,7 +41,7 @@ def _high(typing_context, a, b):
     return types.uint64(types.uint64, types.uint64), generate
 
 
-@compiled(_nrt=False)
+@compiled(allocates=False)
 def start(stream, key0, key1, run, purpose):
     """Set a stream to the beginning of run `run`."""
     stream[_KEY] = key0
@@ -53,7 +53,7 @@ def start(stream, key0, key1, run, purpose):
     stream[_USED] = np.uint64(4)
 
 
-@compiled(_nrt=False)
+@compiled(allocates=False)
 def _refill(stream):
     """Compute the next block of four words."""
     stream[_COUNTER] += _ONE
@@ -75,7 +75,7 @@ def _refill(stream):
     stream[_USED] = _ZERO
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def raw(stream):
     """Return the next 64 random bits."""
     if stream[_USED] == np.uint64(4):
@@ -85,13 +85,13 @@ def raw(stream):
     return stream[_BLOCK + np.int64(used)]
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def unit(stream):
     """Return a multiple of 2^-53 in (0, 1], uniformly."""
     return ((raw(stream) >> _11) + _ONE) * 1.1102230246251565e-16
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def below(stream, bound):
     """Return an integer in 0 .. bound - 1, exactly uniformly (multiply, reject the excess)."""
     size = np.uint64(bound)

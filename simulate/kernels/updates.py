@@ -11,12 +11,12 @@ import math
 from markov_lrsao.compiled import compiled
 from simulate.kernels.entries import ERROR, FIELDS, NONE, SCALE, TAG, UNIT, combine, row_max
 
-__all__ = ["argmax_float", "learn", "nth", "reject_float", "share_tag"]
+__all__ = ["argmax_float", "learn", "learn_float", "nth", "reject_float", "share_tag"]
 
 _LONGEST = 1 << 24
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def argmax_float(q, row, actions):
     """Return (mask of the largest entries, one of them)."""
     best, mask = 0, 1
@@ -29,7 +29,7 @@ def argmax_float(q, row, actions):
     return mask, best
 
 
-@compiled(_nrt=False)
+@compiled(allocates=False)
 def reject_float(q, row, actions, a, count, complement, rate, discount):
     """Reject `a` up to `count` times, while it is the only maximum; return how often.
 
@@ -52,31 +52,14 @@ def reject_float(q, row, actions, a, count, complement, rate, discount):
     return count
 
 
-@compiled(forceinline=True, _nrt=False)
-def learn(
-    q,
-    actions,
-    row,
-    target,
-    mask,
-    best,
-    certain,
-    a,
-    g,
-    coefficients,
-    gains,
-    core,
-    lowest,
-    successor,
-    tag_value,
-):
+@compiled(forceinline=True, allocates=False)
+def learn(numbers, q, actions, row, target, mask, best, certain, a, g):
     """Apply one proposal's update in the true semantics; `a` is a largest entry of its row.
 
     (mask, best, certain) is the target row's argmax, if that is another row.
 
     Where the tags of all ingredients are known, the result's tag and nearest float are looked up.
     """
-    keep, boot, lam = coefficients
     i = row + FIELDS * a
     v, e, s, t = q[i], q[i + ERROR], q[i + SCALE], q[i + TAG]
     m = t
@@ -85,21 +68,32 @@ def learn(
         mv, me, ms, m = row_max(q, target, actions, mask, best, certain)
     x, y = -1, -1
     if t > NONE and m > NONE:
-        x, y = core[int(t) - lowest], core[int(m) - lowest]
+        x, y = numbers.core[int(t) - numbers.lowest], numbers.core[int(m) - numbers.lowest]
     if x >= 0 and y >= 0:
-        t = float(successor[x, g, y])
-        v, s = tag_value[int(t) - lowest], 0.0
+        t = float(numbers.successor[x, g, y])
+        v, s = numbers.tag_value[int(t) - numbers.lowest], 0.0
         e = abs(v) * UNIT
     else:
         t = NONE
         if target == row:
-            v, e, s = combine(lam, v, e, s, gains[g], 0.0, 0.0, 0.0, 0.0)
+            v, e, s = combine(numbers.lam, v, e, s, numbers.gains[g], 0.0, 0.0, 0.0, 0.0)
         else:
-            v, e, s = combine(keep, v, e, s, gains[g], boot, mv, me, ms)
+            v, e, s = combine(numbers.keep, v, e, s, numbers.gains[g], numbers.boot, mv, me, ms)
     q[i], q[i + ERROR], q[i + SCALE], q[i + TAG] = v, e, s, t
 
 
-@compiled(_nrt=False)
+@compiled(forceinline=True, allocates=False)
+def learn_float(numbers, q, actions, row, target, a, g):
+    """Apply one proposal's update in plain float64."""
+    _, best = argmax_float(q, target, actions)
+    largest = q[target + FIELDS * best]
+    i = row + FIELDS * a
+    q[i] = numbers.complement * q[i] + numbers.learn * (
+        numbers.rewards[g] + numbers.discount * largest
+    )
+
+
+@compiled(allocates=False)
 def share_tag(q, row, actions, mask):
     """Entries that were decided to be equal get the tag that one of them has."""
     for a in range(actions):
@@ -110,7 +104,7 @@ def share_tag(q, row, actions, mask):
                         q[row + FIELDS * b + k] = q[row + FIELDS * a + k]
 
 
-@compiled(forceinline=True, _nrt=False)
+@compiled(forceinline=True, allocates=False)
 def nth(mask, index):
     """Return the position of the index-th set bit."""
     a = 0

@@ -71,7 +71,7 @@ class History:
         self._rows[row, action] = self._node("learn", node, gain, best)
 
     def replay(self, trace: npt.NDArray[np.int64]) -> None:
-        """Apply the events of a trace; see `simulate.kernels.play.TRACE` for its columns."""
+        """Apply the events of a trace; see `simulate.kernels.records.Written` for its columns."""
         law = self._tables.law
         gains = self._tables.gains
         for _, p, mask, rejections, action, direction in trace.tolist():

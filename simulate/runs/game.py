@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.progress import Progress, no_progress
+from simulate.kernels.records import KernelCounts, KernelMode, KernelRules, Written
 from simulate.runs.decide import History
 from simulate.runs.rules import NO_RULES, RULES, Rules
 from simulate.runs.samples import Monitors, Violation
@@ -36,18 +37,11 @@ Decisions = dict[int, list[int]]
 """Run -> the masks that exact arithmetic decided, in order."""
 
 
-Counts = tuple[IntArray, IntArray, IntArray, IntArray]
-"""Visits, uses, positive entries and the first violation, of one block."""
-
-
-def _no_counts() -> Counts:
+def _unwatched() -> KernelCounts:
     """Return arrays of the right types for a game that nobody watches."""
-    return (
-        np.zeros(0, dtype=np.int64),
-        np.zeros((0, 0, 0), dtype=np.int64),
-        np.zeros((0, 0), dtype=np.int64),
-        np.full(6, -1, dtype=np.int64),
-    )
+    nothing = np.zeros(0, dtype=np.int64)
+    uses, positives = np.zeros((0, 0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
+    return KernelCounts(False, nothing, uses, positives, nothing, nothing, nothing, NO_RULES)
 
 
 @dataclass
@@ -56,40 +50,46 @@ class Watch:
 
     tables: Tables
     seed: int
+    rules: KernelRules
     visits: IntArray
     uses: IntArray
     positives: IntArray
     violations: list[IntArray]
 
     @classmethod
-    def empty(cls, tables: Tables, seed: int) -> Watch:
+    def empty(cls, tables: Tables, seed: int, rules: Rules) -> Watch:
         """Return monitors that have seen nothing."""
         law = tables.law
         return cls(
             tables,
             seed,
+            rules.arrays(tables.step_law),
             np.zeros(law.n + 1, dtype=np.int64),
             np.zeros((len(law.milestones), law.n + 1, len(law.each)), dtype=np.int64),
             np.zeros((law.rows, len(law.each) + 1), dtype=np.int64),
             [],
         )
 
-    def fresh(self) -> Counts:
+    def fresh(self) -> KernelCounts:
         """Return arrays for one block."""
-        return (
-            np.zeros_like(self.visits),
-            np.zeros_like(self.uses),
-            np.zeros_like(self.positives),
-            np.full(6, -1, dtype=np.int64),
+        return KernelCounts(
+            watch=True,
+            visits=np.zeros_like(self.visits),
+            uses=np.zeros_like(self.uses),
+            positives=np.zeros_like(self.positives),
+            violation=np.full(6, -1, dtype=np.int64),
+            most=np.zeros(self.tables.law.rows, dtype=np.int64),
+            mine=np.zeros_like(self.visits),
+            rules=self.rules,
         )
 
-    def add(self, block: Counts) -> None:
+    def add(self, block: KernelCounts) -> None:
         """Add what one block has counted."""
-        self.visits += block[0]
-        self.uses += block[1]
-        self.positives += block[2]
-        if block[3][0] >= 0:
-            self.violations.append(block[3])
+        self.visits += block.visits
+        self.uses += block.uses
+        self.positives += block.positives
+        if block.violation[0] >= 0:
+            self.violations.append(block.violation)
 
     def finish(self, game: Game, known: Decisions) -> Monitors:
         """Return the record, with the trace of the first violation."""
@@ -158,18 +158,21 @@ class Game:
         exact: bool,
         limit: int | None,
         restart: int | None,
-        rules: Rules | None,
         stop: Stop | None = None,
     ) -> None:
         from simulate.kernels import play  # compiles, or loads what was compiled before
 
         self.kernels: Any = play
         self.stop = Stop() if stop is None else stop
-        self._tables, self._event, self._exact = tables, event, exact
-        self._key = np.uint64(key[0]), np.uint64(key[1])
-        self._limit = play.UNLIMITED if limit is None else limit
-        self._restart = restart or 0
-        self._rules = NO_RULES if rules is None else rules.arrays(tables.step_law)
+        self._tables = tables
+        self.mode = KernelMode(
+            event,
+            exact,
+            np.uint64(key[0]),
+            np.uint64(key[1]),
+            play.UNLIMITED if limit is None else limit,
+            restart or 0,
+        )
 
     def arrays(self, runs: int) -> tuple[IntArray, IntArray]:
         """Return empty arrays (hits, facts)."""
@@ -196,26 +199,20 @@ class Game:
         runs = len(hits)
         size = max(1, min(_LARGEST_BLOCK, -(-runs // (4 * workers))))
 
-        def work(i: int) -> Counts:
-            counts = watch.fresh() if watch is not None else _no_counts()
+        def work(i: int) -> KernelCounts:
+            counts = _unwatched() if watch is None else watch.fresh()
             part = slice(i, i + size)
             places, decisions = _flat(known, first + i, len(hits[part]))
             self.kernels.play_block(
                 self._tables.law,
                 self._tables.numbers,
-                self._event,
-                self._exact,
-                *self._key,
+                self.mode,
+                counts,
                 first + i,
-                self._limit,
-                self._restart,
                 decisions,
                 places,
                 hits[part],
                 facts[part],
-                watch is not None,
-                *counts,
-                self._rules,
                 self.stop.flag,
             )
             return counts
@@ -268,30 +265,20 @@ class Game:
         law = self._tables.law
         q = np.empty(law.rows * len(law.each) * 4)
         streams = np.empty((2, self.kernels.WORDS), dtype=np.uint64)
-        trace = np.zeros((room, self.kernels.TRACE), dtype=np.int64)
-        visits, uses, _, violation = _no_counts()
-        nothing = np.zeros(0, dtype=np.int64)
+        written = Written(hits[0], facts[0], np.zeros((room, self.kernels.COLUMNS), dtype=np.int64))
         self.kernels.play(
             law,
             self._tables.numbers,
-            self._event,
-            self._exact,
-            *self._key,
+            self.mode if limit is None else self.mode._replace(limit=limit),
+            _unwatched(),
             run,
-            self._limit if limit is None else limit,
-            self._restart,
             np.array(decisions, dtype=np.int64),
             q,
             streams,
-            hits[0],
-            facts[0],
-            False,
-            (visits, uses, nothing, violation, nothing),
-            self._rules,
-            trace,
+            written,
             self.stop.flag,
         )
-        return Played(hits[0], facts[0], trace[: int(facts[0, 4])], q)
+        return Played(written.hits, written.facts, written.trace[: int(written.facts[4])], q)
 
 
 def _flat(known: Decisions, first: int, runs: int) -> tuple[IntArray, IntArray]:

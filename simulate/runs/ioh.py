@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.storage import write_all
 from simulate.runs.runner import trace_run
 from simulate.runs.samples import Samples
 
@@ -122,15 +123,7 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
     path = root / f"IOHprofiler_f{_FUNCTION}_{name}.json"
     try:
         (root / data).parent.mkdir(parents=True)
-        _write(root / data, "\n".join(blocks) + "\n")
-        _write(path, json.dumps(index, indent=1) + "\n")
     except OSError as error:
         raise _unwritable(folder, error.strerror) from None
+    write_all({root / data: "\n".join(blocks) + "\n", path: json.dumps(index, indent=1) + "\n"})
     return path
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)

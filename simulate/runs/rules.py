@@ -11,32 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.landscape import JUMP
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.statements import implements
+from simulate.kernels.records import KernelRules
 
-__all__ = ["NO_RULES", "RULES", "KernelRules", "Rules"]
+__all__ = ["NO_RULES", "RULES", "Rules"]
 
 RULES = ("positive entries", "visits", "lower bound", "upper bound")
 
 Place = tuple[int, str]
 """(state, action) of a Q-entry."""
-
-
-class KernelRules(NamedTuple):
-    """The rules as arrays; bounds are moved outwards by more than their rounding."""
-
-    most_positive: int
-    most_visits: npt.NDArray[np.int64]
-    least: npt.NDArray[np.float64]
-    greatest: npt.NDArray[np.float64]
 
 
 NO_RULES = KernelRules(0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))

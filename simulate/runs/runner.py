@@ -99,23 +99,12 @@ def simulate(
     else:
         raise ParameterError("algorithm is given twice: a law has its own; leave out one of them")
     _check(runs, limit, restart, threads, first_run)
-    tables = _tables(law)
-    if kernel == "event" and not tables.skippable:
-        raise ParameterError(
-            f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
-            f'or do not shrink the entry; use `kernel="step"`'
-        )
-    watching = (Rules.of(law) if rules is None else rules) if monitors else None
-    game = Game(
-        tables,
-        stream_key(seed, *path),
-        kernel == "event",
-        arithmetic == "exact",
-        limit,
-        restart,
-        watching,
-        stop,
-    )
+    tables = _playable(law, kernel)
+    watched = None
+    if monitors:
+        watched = Watch.empty(tables, seed, Rules.of(law) if rules is None else rules)
+    skips, exact = kernel == "event", arithmetic == "exact"
+    game = Game(tables, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
     game.compile()
     begun = time.perf_counter()
@@ -123,14 +112,9 @@ def simulate(
     known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
     stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
     if limit is None and (stuck >= 0).any():
-        run = first_run + int(np.flatnonzero(stuck >= 0)[0])
-        raise NotAbsorbingError(
-            f"run {run} of seed {seed} can never end: every further move is rejected; "
-            f"give a step limit with `limit` to count such runs as censored"
-        )
+        raise _endless(first_run + int(np.flatnonzero(stuck >= 0)[0]), seed)
     counts = None
-    if monitors:
-        watched = Watch.empty(tables, seed)
+    if watched is not None:
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
         counts = watched.finish(game, known)
     return Samples(
@@ -150,6 +134,24 @@ def simulate(
         seconds=time.perf_counter() - begun,
         monitors=counts,
         stuck=stuck,
+    )
+
+
+def _playable(law: StepLaw, kernel: Kernel) -> Tables:
+    """Return what the kernel reads, if it can play the law."""
+    tables = _tables(law)
+    if kernel == "event" and not tables.skippable:
+        raise ParameterError(
+            f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
+            f'or do not shrink the entry; use `kernel="step"`'
+        )
+    return tables
+
+
+def _endless(run: int, seed: int) -> NotAbsorbingError:
+    return NotAbsorbingError(
+        f"run {run} of seed {seed} can never end: every further move is rejected; "
+        f"give a step limit with `limit` to count such runs as censored"
     )
 
 
@@ -217,7 +219,7 @@ def trace_run(
     restart: int | None = None,
     path: tuple[int, ...] = (),
 ) -> IntArray:
-    """Return the trace of one run, one line per event; see `simulate.kernels.play.TRACE`.
+    """Return the trace of one run, one line per event; see `simulate.kernels.records`.
 
     The run is the same as number `run` of `simulate` with the same arguments.
     """
@@ -229,7 +231,6 @@ def trace_run(
         arithmetic == "exact",
         limit,
         restart,
-        None,
     )
     hits, facts = game.arrays(1)
     decisions = game.play_all(run, hits, facts, {}, 1, no_progress, None).get(run, [])

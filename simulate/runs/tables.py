@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,9 @@ from flint import fmpq
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import DOWN, UP, StepLaw
+from simulate.kernels.records import KernelLaw, KernelNumbers
 
-__all__ = ["KernelLaw", "KernelNumbers", "Tables"]
+__all__ = ["Tables"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -36,51 +36,6 @@ _LARGEST_CORE = 12
 _BASE, _DIGITS = 64, 10
 _WORKING_BITS = 256
 _SAFE = fmpq(2**200)
-
-
-class KernelLaw(NamedTuple):
-    """The law: who accepts what, with which gain, and how likely a move is accepted.
-
-    ``each`` numbers the actions; a tuple, because its length is known when kernels are compiled.
-    ``weight[p, a]`` is n times the probability that action a accepts a proposal at p, and
-    ``inverse_log[p, a]`` is 1 / log(1 - weight / n), what a geometric draw needs.
-    """
-
-    n: int
-    optimum: int
-    each: tuple[int, ...]
-    rows: int
-    row: npt.NDArray[np.int32]
-    accepted: npt.NDArray[np.uint8]
-    gain: npt.NDArray[np.int32]
-    weight: IntArray
-    inverse_log: FloatArray
-    milestones: IntArray
-
-
-class KernelNumbers(NamedTuple):
-    """The numbers: floats nearest to the rationals, tags, powers of lam.
-
-    Tag t has the float ``tag_value[t - lowest]`` and the place ``core[t - lowest]`` in the core,
-    or -1. ``learn``, ``discount``, ``complement`` and ``rewards`` serve plain float64 arithmetic,
-    the rest the true semantics.
-    """
-
-    keep: float
-    boot: float
-    lam: float
-    log_lam: float
-    gains: FloatArray
-    lam_mantissa: FloatArray
-    lam_exponent: IntArray
-    successor: npt.NDArray[np.int32]
-    core: npt.NDArray[np.int32]
-    lowest: int
-    tag_value: FloatArray
-    learn: float
-    discount: float
-    complement: float
-    rewards: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

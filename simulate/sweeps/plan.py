@@ -2,9 +2,9 @@
 
 A plan is a table of lists; the cells are their product, in the order of the fields below:
 
-    n          integers, or "50:10000:50" (first:last:step)
+    n          integers, or "50:10000:50" (first:last:step); see `markov_lrsao.exact.ranges`
     ell        integers, or schedules: "sqrt", "cbrt" (rounded down), "half" = floor((n-5)/2)
-    alpha, gamma, r   exact numbers as text; absent: the algorithm's defaults
+    alpha, gamma, r   exact numbers and ranges as text; absent: the algorithm's defaults
     runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, block, outside_h
 
 `limit` and `restart` may be integers or multiples of n^2 such as "10n2"; the default limit is
@@ -23,17 +23,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.answers.expected import check_hypothesis
 from markov_lrsao.errors import FileFormatError, ParameterError
-from markov_lrsao.exact.rationals import rational, rational_text
+from markov_lrsao.exact.ranges import integers, rationals
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import FAMILIES, Landscape, check_n
@@ -49,8 +50,8 @@ __all__ = [
     "build_algorithm",
     "build_landscape",
     "content_digest",
+    "ells_at",
     "parse_count",
-    "parse_range",
 ]
 
 ALGORITHMS = ("lrsao", "earl", "rls")
@@ -89,7 +90,6 @@ _DEFAULTS: dict[str, Any] = {
     "block": 500,
     "outside_h": False,
 }
-_LONGEST_RANGE = 1_000_000
 _MOST_CELLS, _MOST_POSITIONS = 100_000, 300_000_000
 """Cells of a plan, and the sum of their n: half a minute for reading it."""
 
@@ -130,51 +130,6 @@ def build_landscape(name: str, n: int, ell: int) -> Landscape:
     return landscape
 
 
-def parse_range(value: Any, name: str = "n") -> list[int]:
-    """Read integers: a list, one integer, "9", "9,12" or "50:1000:50"; not none at all."""
-    if value == []:
-        _some([], "[]", name)
-    if isinstance(value, list):
-        return [number for item in value for number in parse_range(item, name)]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return [value]
-    if isinstance(value, str):
-        try:
-            parts = [[int(x) for x in part.split(":")] for part in value.split(",")]
-        except ValueError:
-            parts = [[]]
-        if all(1 <= len(part) <= 3 for part in parts) and all(
-            len(part) < 3 or part[2] > 0 for part in parts
-        ):
-            ranges = [
-                range(part[0], part[min(1, len(part) - 1)] + 1, part[2] if len(part) == 3 else 1)
-                for part in parts
-            ]
-            for each, text in zip(ranges, value.split(","), strict=True):
-                _some(each, text, name)
-            return [k for each in ranges for k in each]
-    raise ParameterError(
-        f"{name} = {str(value)[:60]!r} is not a list of integers: write "
-        f'e.g. 9, "9,12" or "50:1000:50"'
-    )
-
-
-def _some(values: Sequence[int], text: object, name: str) -> Sequence[int]:
-    """Refuse a range without numbers, or with more than anybody means."""
-    if not values:
-        raise ParameterError(
-            f'{name} = {text} is empty: write e.g. 9, "9,12", or '
-            f'"first:last" with the smaller number first'
-        )
-    step = values.step if isinstance(values, range) else 1
-    if values[-1] - values[0] >= step * _LONGEST_RANGE:
-        raise ParameterError(
-            f"{name} = {str(text)[:60]!r} has more than {_LONGEST_RANGE:,} "
-            f"numbers: take a larger step"
-        )
-    return values
-
-
 def parse_count(value: Any, n: int, name: str) -> int | None:
     """Read a number of steps: an integer, or a multiple of n^2 such as "10n2"."""
     if value is None:
@@ -193,19 +148,17 @@ def parse_count(value: Any, n: int, name: str) -> int | None:
     return count
 
 
-def _ells(value: Any, n: int) -> list[int]:
-    ells: list[int] = []
-    for item in value if isinstance(value, list) else str(value).split(","):
-        if item == "sqrt":
-            ells.append(math.isqrt(n))
-        elif item == "cbrt":
-            root = round(n ** (1 / 3))
-            ells.append(root - (root**3 > n))
-        elif item == "half":
-            ells.append((n - 5) // 2)
-        else:
-            ells += parse_range(item, "ell")
-    return list(_some(ells, value, "ell"))
+def ells_at(value: object, n: int) -> list[int]:
+    """Read values of l at n: integers and ranges of them, or the schedules sqrt, cbrt, half."""
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list):
+        return integers(value, "ell")
+    found = [
+        ell
+        for item in items
+        for ell in ([ell_of(item, n)] if item in SCHEDULES else integers(item, "ell"))
+    ]
+    return found or integers([], "ell")
 
 
 def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
@@ -364,10 +317,10 @@ class Plan:
                 check_runs(number, name)
         cells: dict[str, CellPlan] = {}
         alphas, gammas, rs = (_texts(values[name], name) for name in ("alpha", "gamma", "r"))
-        sizes = parse_range(values["n"])
+        sizes = integers(values["n"])
         _check_size(sizes, values["ell"], len(alphas) * len(gammas) * len(rs))
         for n in sizes:
-            for ell, alpha, gamma, r in product(_ells(values["ell"], n), alphas, gammas, rs):
+            for ell, alpha, gamma, r in product(ells_at(values["ell"], n), alphas, gammas, rs):
                 cell = _cell(n, ell, alpha, gamma, r, values, outside_h)
                 cells.setdefault(cell.key, cell)
         return cls(tuple(cells.values()))
@@ -402,7 +355,7 @@ def _check_size(sizes: list[int], ells: Any, points: int) -> None:
     cells = positions = 0
     for n in sizes:
         check_n(n)
-        here = len(_ells(ells, n)) * points
+        here = len(ells_at(ells, n)) * points
         cells, positions = cells + here, positions + here * n
         if cells > _MOST_CELLS or positions > _MOST_POSITIONS:
             raise ParameterError(
@@ -443,9 +396,8 @@ def _cell(
     )
 
 
-def _texts(value: Any, name: str) -> list[str | None]:
+def _texts(value: object, name: str) -> list[str | None]:
     """Read exact numbers as canonical text; None is the algorithm's default."""
-    items = value if isinstance(value, list) else [value]
-    if not items:
-        raise ParameterError(f"{name} = [] is empty: give a number, or leave it out")
-    return [None if item is None else rational_text(rational(item, name)) for item in items]
+    if isinstance(value, list) and None in value:
+        return [text for item in value for text in ([None] if item is None else _texts(item, name))]
+    return [None] if value is None else [rational_text(x) for x in rationals(value, name)]

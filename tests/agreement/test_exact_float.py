@@ -95,7 +95,7 @@ def test_crossing_where_the_optimum_may_be_missed(objectives: dict[str, list[int
     landscape = Landscape.from_arrays(objectives, "A")
     algorithm = Algorithm.lrsao(Parameters.of("2/5", "1/4", 7))
     for method in ("crossing", "joint"):
-        found = runtime(landscape, algorithm, method=method, outside_h=True)  # type: ignore[arg-type]
+        found = runtime(landscape, algorithm, method=method, outside_h=True)
         assert found.kind == "infinite"
         assert found.trap is not None
         assert found.trap.lower > 0

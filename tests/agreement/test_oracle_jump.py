@@ -7,6 +7,7 @@ that a change in either direction is seen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
@@ -58,7 +59,7 @@ def instance(
     return Oracle.jump(n, ell, alpha, gamma, r), (str(alpha), str(gamma), str(r))
 
 
-def hover(oracle: Oracle, ell: int) -> object:
+def hover(oracle: Oracle, ell: int) -> Callable[[Choice], float]:
     """Prefer outcomes around the entrance of the right plateau, where row 0 is delicate."""
     low, high = oracle.n - ell - 1, oracle.n - ell + 2
 
@@ -140,10 +141,11 @@ def test_probability_of_success_by_hand() -> None:
 def test_law_of_the_position_from_the_right_plateau(
     case: tuple[str, str, str | None], seed: int
 ) -> None:
+    parameters: tuple[str, ...] = ()
     if case[2] is None:
-        oracle, parameters = Oracle.jump(9, 2), ()
+        oracle = Oracle.jump(9, 2)
     else:
-        oracle, parameters = instance(case)  # type: ignore[arg-type]
+        oracle, parameters = instance((case[0], case[1], case[2]))
     chain = jump_chain(9, 2, *parameters, merge=False)
     rng = np.random.default_rng(seed)
     run = Coupled(oracle, jump_automata(9, 2, *parameters))
@@ -152,7 +154,7 @@ def test_law_of_the_position_from_the_right_plateau(
         assert run.greedy() is not None
         options = list(oracle.choices(run.position, run.table))
         before = run.position
-        weights = np.array([hover(oracle, 2)(c) for c in options])  # type: ignore[operator]
+        weights = np.array([hover(oracle, 2)(c) for c in options])
         run.advance(options[int(rng.choice(len(options), p=weights / weights.sum()))])
         crossings += before == 6 and run.position == 7
         if run.position == 9:

@@ -83,8 +83,8 @@ def test_most_random_landscapes_are_decided() -> None:
         n, names = int(rng.integers(2, 6)), "AB"
         objectives = {a: rng.integers(0, 4, n + 1).tolist() for a in names}
         objectives["A"][n] = 9
-        rates = (Fraction(int(rng.integers(1, 10)), 10) for _ in range(2))
-        oracle = Oracle(objectives, "A", *rates, Fraction(3, 2))
+        alpha, gamma = (Fraction(int(rng.integers(1, 10)), 10) for _ in range(2))
+        oracle = Oracle(objectives, "A", alpha, gamma, Fraction(3, 2))
         outcomes.append(check(oracle, i, runs=1, states=80))
     assert outcomes.count("decided") >= 34, outcomes
 
@@ -155,7 +155,7 @@ def test_run_compression_on_random_plateaus(data: st.DataObject) -> None:
     objectives["A"][12] = max(objectives["A"]) + 1
     oracle = Oracle(objectives, "A", data.draw(rates), data.draw(rates), data.draw(penalties))
     law = law_of(oracle)
-    totals = set()
+    totals: set[object] = set()
     with pytest.MonkeyPatch.context() as patch:
         for kept in (0, 1, 8):
             patch.setattr(markov_lrsao.rows.regions, "_KEPT_AT_ENDS", kept)
@@ -207,7 +207,7 @@ def test_the_fixed_point_settles(case: tuple[dict[str, list[int]], str, str, str
 
 def test_values_beyond_the_optimum_do_not_matter() -> None:
     # Positions above the optimum cannot be reached from 0.
-    totals = set()
+    totals: set[object] = set()
     for tail in ([0, 0], [2, 1], [1, 2]):
         oracle = Oracle(
             {"A": [0, 1, 3, *tail], "B": [0, 1, 1, *tail[::-1]]},

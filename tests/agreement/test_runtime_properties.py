@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from instances import jump_chain, paper_runtime, valid_pairs
@@ -63,6 +64,7 @@ def test_invariants(instance: tuple[Landscape, Algorithm]) -> None:
         assert mean >= n * (harmonic(n - begin) - harmonic(n - end))
     # Phase 1 does not depend on the hyper-parameters: formula (A).
     assert phases[0] == Fraction(2, 3 * (2 * n - 1)) + n * (harmonic(n) - harmonic(n - ell - 1))
+    assert isinstance(result.variance.value, fmpq)
     assert result.variance.value > 0
     if n > 15:
         return

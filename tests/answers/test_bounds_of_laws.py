@@ -58,7 +58,7 @@ def test_inversion_and_powers_are_within_their_bounds_of_fractions(
 ) -> None:
     truth = exact_law(n, ell, last)
     for method in ("powers", "inversion"):
-        law = distribution(Landscape.jump(n, ell), paper(n), method=method)  # type: ignore[arg-type]
+        law = distribution(Landscape.jump(n, ell), paper(n), method=method)
         assert law.error < 1e-10
         for t, p in enumerate(truth):
             low, high = law.bounds(t)

@@ -55,7 +55,7 @@ def in_balls(problem: Problem, law: Inversion) -> Any:
 
 def summed(law: Inversion, values: Any, t: int) -> arb:
     """Return what the inversion's formula gives for P(T <= t) without rounding, enclosed."""
-    total = (t + 1) * values[0].real
+    total: arb = (t + 1) * values[0].real
     for j in range(1, len(values)):
         weight = 1 if 2 * j == law.points else 2
         turned = (1 - root(-j * (t + 1), law.points)) / (1 - root(-j, law.points))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from typing import Literal
 
 import networkx as nx
 import numpy as np
@@ -41,12 +42,12 @@ def retries(packets: int, most: int, loss: Fraction) -> MarkovChain:
     [(9, 10, "1/97"), (40, 7, "3/1000"), (1, 1, "1/100000000000000000000")],
 )
 def test_a_chance_of_failure_below_the_precision_of_floats(
-    field: str, packets: int, most: int, loss: str
+    field: Literal["exact", "float"], packets: int, most: int, loss: str
 ) -> None:
     lost = Fraction(loss)
     chain = retries(packets, most, lost)
     done = np.arange(chain.size) == packets * most
-    (r,) = reach(chain, done, field=field).starts  # type: ignore[arg-type]
+    (r,) = reach(chain, done, field=field).starts
     truth = 1 - (1 - lost**most) ** packets
     assert 0 < truth < 1e-16
     assert not r.certain
@@ -58,7 +59,7 @@ def test_a_chance_of_failure_below_the_precision_of_floats(
     # Reaching either end is certain, whatever the floats say.
     (either,) = reach(
         chain, done | (np.arange(chain.size) == packets * most + 1), field=field
-    ).starts  # type: ignore[arg-type]
+    ).starts
     assert either.certain
     assert either.probability.value == 1
     assert math.isfinite(float(either.mean))

@@ -15,6 +15,7 @@ from markov_lrsao import MarkovChain
 from markov_lrsao.chains.reaching import reach, require_certain
 from markov_lrsao.chains.sources import chain_from_matrix, chain_from_networkx, chain_from_rows
 from markov_lrsao.errors import NotAbsorbingError, ParameterError, SolverError
+from markov_lrsao.exact.rationals import rational
 
 
 def ruin(top: int, up: Fraction) -> MarkovChain:
@@ -48,7 +49,8 @@ def test_conditional_variance_against_the_conditioned_chain(field: str) -> None:
     target = np.arange(8) == 7
     result = reach(chain, target, field=field)  # type: ignore[arg-type]
     exact = {r.state: r for r in reach(chain, target).starts}
-    h = {k: exact[k].probability.value for k in range(1, 7)} | {0: fmpq(0), 7: fmpq(1)}
+    h = {k: rational(str(exact[k].probability.value)) for k in range(1, 7)}
+    h |= {0: fmpq(0), 7: fmpq(1)}
     rows: list[dict[int, object]] = [{0: 1}]
     for i in range(1, 7):
         rows.append({j: p * h[j] / h[i] for j, p in chain.row(i) if h[j] != 0})

@@ -95,8 +95,8 @@ def test_python_names_arguments() -> None:
         runtime(Landscape.jump(60, 2), method="joint", merge=False)
     with pytest.raises(LrsaoError, match="`r_relative` or `r`"):
         MapPlan.of(9, 2, "0.8")
-    with pytest.raises(LrsaoError, match=r"`alpha` '0\.1:0\.5': write low:high:count"):
-        MapPlan.of(9, 2, "0.1:0.5", r="3")
+    with pytest.raises(LrsaoError, match="keep `r_relative` within 0 and 1"):
+        MapPlan.of(9, 2, "0.8", r_relative="2")
     with pytest.raises(LrsaoError, match=r"`all_statements\(\)` lists all"):
         verify("Lemma 99")
     chain = chain_from_rows([{1: 1}, {1: 1}], start=[])
@@ -111,7 +111,6 @@ def test_python_names_arguments() -> None:
         ("exact --n 9 --ell 2 --method joint --max-states 10", "or use --method crossing"),
         ("exact --n 60 --ell 2 --method joint --unmerged", "(leave out --unmerged), or raise"),
         ("exact --n 9 --ell 2 --r 2", "--outside-h computes anyway"),
-        ("map --n 9 --ell 2 --alpha 0.1:0.5 --r 3", "--alpha '0.1:0.5': write low:high:count"),
         ("map --n 9 --ell 2 --alpha 0.8 --r-relative 2", "--r-relative within 0 and 1"),
         ("verify Lemma-99", "`markov-lrsao verify --list` lists all"),
         ("verify --markdown no/such/folder.md", "--markdown no/such/folder.md: the folder"),

@@ -12,6 +12,7 @@ from flint import arb, ctx, fmpq
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.answers.expected import central_from_factorial, moments_in_floats
+from markov_lrsao.chains import solvers
 from markov_lrsao.chains.float_moments import float_moments
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.crossing.decomposition import decompose
@@ -130,7 +131,7 @@ def test_a_wrong_solution_shows_in_its_bound(monkeypatch: pytest.MonkeyPatch) ->
     chain = enumerate_joint(law_of(9, 2)).chain
     end = chain.positions == 9
     truths = phase_moments(chain, None, end, 3)
-    usual = module.backward
+    usual = solvers.backward
 
     for spoilt in (0, 1, 2):
         calls = 0
@@ -157,7 +158,7 @@ def test_a_hopeless_solution_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     import markov_lrsao.chains.float_moments as module
 
     chain = enumerate_joint(law_of(9, 2)).chain
-    usual = module.backward
+    usual = solvers.backward
     monkeypatch.setattr(module, "backward", lambda *given, **named: 0.3 * usual(*given, **named))
     with pytest.raises(SolverError, match="exact fractions"):
         float_moments(chain, None, chain.positions == 9, 2)

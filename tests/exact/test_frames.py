@@ -101,7 +101,7 @@ def test_simulation() -> None:
 
 
 def test_map() -> None:
-    found = regime_map(MapPlan.of(9, 2, "0.7:0.8:2", r_relative="1/2"), workers=1)
+    found = regime_map(MapPlan.of(9, 2, "0.7:0.8@2", r_relative="1/2"), workers=1)
     frame = found.to_frame("phase1")
     assert frame.alpha.tolist() == ["7/10", "4/5"]
     assert frame.alpha_float.tolist() == [0.7, 0.8]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -57,9 +58,7 @@ def test_the_readers_of_the_campaign_see_what_is_wrong(format: str, tmp_path: Pa
     texts = damaged_files.FILES[format]
     for name, text in texts.items():
         data = text.encode()
-        (tmp_path / name).write_bytes(
-            damaged_files.gzip.compress(data) if name.endswith(".gz") else data
-        )
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     read = read_chain(tmp_path / sorted(texts, key=lambda n: "tra" not in n[:5])[0])
     view = damaged_files.VIEWS[format](dict(texts))
     goal = read.chain.labelled("goal")

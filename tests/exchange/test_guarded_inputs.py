@@ -7,10 +7,12 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from flint import fmpq
 from peer_chains import reflected_walk
 
 from markov_lrsao import Landscape
@@ -22,7 +24,7 @@ from markov_lrsao.texts import listing, printable
 from proofs_check.claims.counterexample import Counterexample
 from simulate.sweeps.plan import Plan
 
-READERS = {
+READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "drn": (read_chain, "x.drn"),
     "tra": (read_chain, "x.tra"),
     "json": (read_chain, "x.json"),
@@ -152,10 +154,11 @@ def lines_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 def test_the_option_for_the_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_chain(reflected_walk(3), tmp_path / "w.drn", format="drn")
     size = (tmp_path / "w.drn").stat().st_size
-    for command in (
+    commands: tuple[list[str | Path], ...] = (
         ["solve", tmp_path / "w.drn", "--target", "top"],
         ["export", "--chain", tmp_path / "w.drn", tmp_path / "v.drn"],
-    ):
+    )
+    for command in commands:
         assert main([*map(str, command), "--max-size", str(size)]) == 0
         capsys.readouterr()
         assert "limit" in lines_of(capsys, *command, "--max-size", str(size - 1))
@@ -287,8 +290,8 @@ def test_at_most_twenty_labels_are_listed(
         reflected_walk(2),
         tmp_path / "x.json",
         format="json",
-        rewards={f"r{k:03}": [0, 1, 2] for k in range(30)},
-    )  # type: ignore[list-item]
+        rewards={f"r{k:03}": [fmpq(0), fmpq(1), fmpq(2)] for k in range(30)},
+    )
     err = lines_of(capsys, "solve", tmp_path / "x.json", "--target", "top", "--reward", "no")
     assert "'r019' and 10 more" in err
 
@@ -331,7 +334,7 @@ def test_rewards_outside_the_floats(
     (tmp_path / "x.tra").write_text("2 3\n0 0 0.9\n0 1 0.1\n1 1 1\n")
     (tmp_path / "x.lab").write_text('0="init" 1="goal"\n0: 0\n1: 1\n')
     (tmp_path / "x.srew").write_text(f"2 1\n0 {reward}\n")
-    command = ["solve", tmp_path / "x.tra", "--target", "goal", "--reward", "reward"]
+    command = ["solve", str(tmp_path / "x.tra"), "--target", "goal", "--reward", "reward"]
     assert "range of floats; use --exact" in lines_of(capsys, *command)
     for extra in ([], ["--json"]):
         assert main([*map(str, command), "--exact", *extra]) == 0

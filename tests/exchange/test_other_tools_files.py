@@ -185,7 +185,7 @@ def test_mean_and_variance_with_transition_rewards(field: str, leaks: bool) -> N
     states = [Fraction(1), Fraction(0), Fraction(1), Fraction(50), Fraction(60)]
     chance, mean, variance = brute(rows, moving, states, 3, 40 if leaks else 110)
     exact = {pair: fmpq(v.numerator, v.denominator) for pair, v in moving.items()}
-    chain = chain_from_rows(rows)  # type: ignore[arg-type]
+    chain = chain_from_rows(rows)
     (r,) = reach(
         chain,
         np.arange(5) == 3,

@@ -24,6 +24,7 @@ from markov_lrsao.figures.base import Axis
 from markov_lrsao.figures.canvas import draw, pictures
 from markov_lrsao.progress import no_progress
 from simulate.runs.runner import simulate
+from simulate.runs.samples import Arithmetic
 from simulate.statistics.estimates import expected_running_time
 
 pytestmark = pytest.mark.slow  # a minute and more together
@@ -164,10 +165,14 @@ def test_earl_is_counted_as_ert_at_the_stated_budget(
 def test_float64_is_another_algorithm(made: dict[str, FigureData], small: Settings) -> None:
     data = made["float64"]
     law = exact_law(1000, 2, Algorithm.lrsao(Parameters.paper(1000)))
-    for text, arithmetic in (("simulated, true", "exact"), ("simulated, plain float64", "float64")):
+    kinds: dict[str, Arithmetic] = {
+        "simulated, true": "exact",
+        "simulated, plain float64": "float64",
+    }
+    for text, arithmetic in kinds.items():
         runs = simulate(
             law, runs=small.float_runs, seed=small.seed, path=(1000, 2), arithmetic=arithmetic
-        )  # type: ignore[arg-type]
+        )
         assert series(data, text).y[1] == pytest.approx(runs.times.mean())
     assert series(data, "simulated, true").y != series(data, "simulated, plain float64").y
     ratio = series(made["float64-ratio"], "simulated, plain float64").y[1]

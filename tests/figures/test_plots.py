@@ -59,7 +59,7 @@ DRAWN: dict[str, tuple[Callable[[Any], Any], str, str]] = {
     ),
     "map": (
         lambda ax: plots.regime_map(
-            regime_map(MapPlan.of(9, 2, "0.7:0.8:2", r_relative="0.4:0.6:2"), workers=1), ax=ax
+            regime_map(MapPlan.of(9, 2, "0.7:0.8@2", r_relative="0.4:0.6@2"), workers=1), ax=ax
         ),
         "alpha",
         "place of r in (H): (r - lower)/(upper - lower)",
@@ -71,6 +71,10 @@ def axes() -> Any:
     canvas = Figure()
     FigureCanvasAgg(canvas)
     return canvas.subplots()
+
+
+def labelled(drawn: Any) -> dict[str, Any]:
+    return {line.get_label(): line for line in drawn.get_lines()}
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -110,18 +114,19 @@ def test_without_axes_a_figure_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lines_are_the_numbers() -> None:
     found = curve([9, 13], 2)
-    lines = {line.get_label(): line for line in plots.curve(found, ax=axes()).get_lines()}
+    lines = labelled(plots.curve(found, ax=axes()))
     assert lines["E[T]"].get_ydata().tolist() == [float(p.result.total) for p in found]
     assert lines["E[T3]"].get_ydata().tolist() == [float(p.result.phases[2]) for p in found]
     assert lines["coupon collector"].get_xdata().tolist() == [9, 13]
-    (steps, *ends) = plots.profile(profile(NINE), ax=axes()).get_lines()
+    drawn: Any = plots.profile(profile(NINE), ax=axes())
+    (steps, *ends) = drawn.get_lines()
     assert steps.get_ydata().sum() == pytest.approx(float(runtime(NINE).total))
     assert [line.get_xdata()[0] for line in ends] == [3, 7]
 
 
 def test_bars_add_up() -> None:
     results = [runtime(Landscape.jump(n, 2)) for n in (9, 10)]
-    drawn = plots.phases(results, labels=["a", "b"], ax=axes())
+    drawn: Any = plots.phases(results, labels=["a", "b"], ax=axes())
     assert len(drawn.patches) == 6
     tops = [max(bar.get_y() + bar.get_height() for bar in drawn.patches[k::2]) for k in (0, 1)]
     assert tops == pytest.approx([float(result.total) for result in results])
@@ -129,7 +134,8 @@ def test_bars_add_up() -> None:
 
 
 def test_histograms_have_the_mass_of_the_runs_and_of_the_law() -> None:
-    drawn, law = (patch.get_data() for patch in plots.histogram(samples(), LAW, ax=axes()).patches)
+    histogram: Any = plots.histogram(samples(), LAW, ax=axes())
+    drawn, law = (patch.get_data() for patch in histogram.patches)
     widths = np.diff(drawn.edges)
     assert (drawn.values * widths).sum() == pytest.approx(1)
     first, last = int(samples().times.min()), int(samples().times.max())
@@ -137,8 +143,7 @@ def test_histograms_have_the_mass_of_the_runs_and_of_the_law() -> None:
 
 
 def test_the_band_holds_the_law() -> None:
-    drawn = plots.ecdf(samples(), LAW, ax=axes())
-    ended = {line.get_label(): line for line in drawn.get_lines()}["400 runs"]
+    ended = labelled(plots.ecdf(samples(), LAW, ax=axes()))["400 runs"]
     times, share = ended.get_xdata(), ended.get_ydata()
     half = np.sqrt(np.log(2 / 0.05) / 800)  # Massart's constant
     assert np.max(np.abs(share - LAW.cdf(times))) <= half

@@ -13,6 +13,7 @@ from oracles import Oracle
 import markov_lrsao.rows.automata
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
+from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.derived import automata_of
@@ -24,8 +25,9 @@ LANDSCAPE = Landscape.from_arrays(OBJECTIVES, "A")
 
 
 def algorithm(keep: str, learn: str, bootstrap: str, reward: Reward = CHANGE) -> Algorithm:
-    numbers = (Fraction(x) for x in (keep, learn, bootstrap))
-    return Algorithm("X", NOTHING, reward, reward, *(fmpq(*x.as_integer_ratio()) for x in numbers))
+    return Algorithm(
+        "X", NOTHING, reward, reward, rational(keep), rational(learn), rational(bootstrap)
+    )
 
 
 def random_agent(objectives: dict[str, list[int]]) -> float:
@@ -101,7 +103,7 @@ def test_contractions_of_all_kinds_are_answered(keep: str, learn: str, bootstrap
     found = [
         runtime(LANDSCAPE, algorithm(keep, learn, bootstrap), method=m, max_states=4_000)
         for m in ("joint", "crossing")
-    ]  # type: ignore[arg-type]
+    ]
     assert found[0].total == found[1].total
     assert (found[0].trap is None) == (found[1].trap is None)
 
@@ -145,4 +147,4 @@ def test_too_many_patterns_are_refused_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(markov_lrsao.rows.automata, "MOST_TRANSITIONS", 20)
     for method in ("joint", "crossing", "auto"):
         with pytest.raises(StateSpaceTooLargeError, match="simulate"):
-            runtime(landscape, algorithm, method=method)  # type: ignore[arg-type]
+            runtime(landscape, algorithm, method=method)

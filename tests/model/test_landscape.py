@@ -117,7 +117,7 @@ def test_bad_arrays(objectives: object, target: str, milestones: object, message
 
 def test_arrays_are_copied_and_read() -> None:
     values = np.array([0, 3, 1], dtype=np.int32)
-    landscape = Landscape.from_arrays({"A": values}, "A")
+    landscape = Landscape.from_arrays({"A": values}, "A")  # type: ignore[dict-item]
     assert landscape.milestones == (1,)
     assert landscape.optimum == 1
     assert landscape.objectives["A"].dtype == np.int64

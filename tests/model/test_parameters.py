@@ -56,7 +56,7 @@ def test_anything_exact_will_do(
 ) -> None:
     found = build(alpha, "1/10", r)
     assert [type(x) for x in (found.alpha, found.gamma, found.r)] == [fmpq] * 3
-    assert (found.alpha, found.gamma, found.r) == (fmpq(4, 5), fmpq(1, 10), 3)
+    assert (found.alpha, found.gamma, found.r) == (fmpq(4, 5), fmpq(1, 10), fmpq(3))
     same = Parameters(r=3, alpha="0.80", gamma="0.1")
     assert found == same
     assert hash(found) == hash(same)

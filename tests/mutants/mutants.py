@@ -267,7 +267,7 @@ def draw() -> None:
 def chosen_mutants(name: str) -> list[tuple[Mutant, str]]:
     """Return the first PER_GROUP drawn mutants whose line is still there, with their sources."""
     drawn = json.loads((HERE / "drawn" / f"{name}.json").read_text(encoding="utf-8"))
-    result = []
+    result: list[tuple[Mutant, str]] = []
     for mutant in (Mutant(**data) for data in drawn):
         path = ROOT / mutant.file
         changed = apply(mutant, path.read_text(encoding="utf-8")) if path.exists() else None

@@ -184,9 +184,9 @@ def error_of_harmonic(m: fmpq) -> tuple[fmpq, fmpq]:
     ctx.prec = 200
     ball = (arb(m) + 1).digamma() - arb(m).log()
     scale = 10**25
-    return tuple(  # type: ignore[return-value]
-        fmpq(int((ball * scale).floor().unique_fmpz()) + k, scale) for k in (0, 1)
-    )
+    whole = (ball * scale).floor().unique_fmpz()
+    assert whole is not None
+    return fmpq(int(whole), scale), fmpq(int(whole) + 1, scale)
 
 
 @pytest.mark.parametrize("m", [fmpq(1), fmpq(3, 2), fmpq(7), fmpq(1000), fmpq(10**6, 7)])

@@ -21,7 +21,7 @@ from proofs_check.logic.cases import cases, region_solver
 from proofs_check.logic.facts import facts
 from proofs_check.logic.induction import Fact, Induction, StepFact, _is_generic
 from proofs_check.logic.smt import Answer, Prover, _ask_cvc5, from_sympy, summary_of
-from proofs_check.statements.workspace import Workspace
+from proofs_check.verification.registry import workspace_of
 
 QUICK = Setting(second_solver=False)
 
@@ -223,7 +223,7 @@ def test_an_undecided_region_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture(scope="module")
 def induction() -> Induction:
-    return Workspace(QUICK).induction
+    return workspace_of(QUICK).induction
 
 
 TRUE: list[Fact | StepFact] = [
@@ -272,7 +272,7 @@ def test_facts_of_other_phases_are_not_demanded(induction: Induction) -> None:
 
 def test_a_fact_without_its_companions_is_refused() -> None:
     """Lemma 6's last formula rests on the others; alone it is not inductive."""
-    every = facts(Workspace(QUICK))
+    every = facts(workspace_of(QUICK).terms)
     [few] = [f for f in every if f.name == "few mistakes"]
     alone = Induction(QUICK, [few])
     assert alone.prove([few]).verdict is Verdict.UNKNOWN
@@ -280,7 +280,7 @@ def test_a_fact_without_its_companions_is_refused() -> None:
 
 def test_the_hypothesis_is_used(induction: Induction) -> None:
     """Lemma 12's bound on row n-l-1 needs the upper end of (H)."""
-    every = facts(Workspace(QUICK))
+    every = facts(workspace_of(QUICK).terms)
     [bound] = [f for f in every if f.name == "R at n - l - 1"]
     assert induction.prove([bound]).verdict is Verdict.PROVED
     weaker = tuple(t for t in QUICK.hypothesis if t != "r < 1/(alpha*gamma)")
@@ -328,7 +328,7 @@ def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -
     """The symbolic new value at numbers, against a run's exact arithmetic."""
     import z3
 
-    from proofs_check.runs.steps import Run
+    from proofs_check.runs.run import Run
 
     n, ell, parameters = 11, 3, Parameters.paper(11)
     law = StepLaw.of(JUMP.at(n, ell), Algorithm.lrsao(parameters))

@@ -158,13 +158,14 @@ def test_bridges_without_end_points_change_e_t1() -> None:
 
 def _rewarded(parameters: Any) -> Algorithm:
     """LRSAO that rewards moves on a plateau."""
-    algorithm = Algorithm.lrsao(parameters)
+    algorithm: Algorithm = Algorithm.lrsao(parameters)
     return replace(algorithm, equal=Reward(constant=parameters.r))
 
 
 def _punished(parameters: Any) -> Algorithm:
     """LRSAO that punishes rejected proposals."""
-    return replace(Algorithm.lrsao(parameters), rejected=Reward(constant=-parameters.r))
+    algorithm: Algorithm = Algorithm.lrsao(parameters)
+    return replace(algorithm, rejected=Reward(constant=-parameters.r))
 
 
 @pytest.mark.slow
@@ -227,7 +228,7 @@ def test_every_statement_has_a_mutation() -> None:
 
 
 def test_fmpq_is_what_terms_evaluate_to() -> None:
-    from proofs_check.statements.workspace import Workspace
+    from proofs_check.verification.registry import workspace_of
 
-    value = Workspace(QUICK).value("Lemma 2", "bound", n=9, l=2, gamma=fmpq(1, 10))
+    value = workspace_of(QUICK).value("Lemma 2", "bound", n=9, l=2, gamma=fmpq(1, 10))
     assert value == fmpq(20, 3)

@@ -18,7 +18,7 @@ from markov_lrsao.report.markup import anchor, embed_json, table, typeset
 from markov_lrsao.report.page import _fill, template
 from markov_lrsao.report.statements_section import counterexample_html
 from markov_lrsao.report.verdicts import counterexample_file
-from proofs_check.statements.registry import all_statements
+from proofs_check.verification.registry import all_statements
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 

@@ -53,7 +53,7 @@ def iterate(system: System, rounds: int, number: type) -> list[Fraction | float 
         new = list(now)
         for target, constant, weights in cooked:
             if all(now[j] is not None for j, _ in weights):
-                value = constant + sum(w * now[j] for j, w in weights)  # type: ignore[operator]
+                value = constant + sum(w * now[j] for j, w in weights)
                 present = new[target]
                 new[target] = value if present is None else max(present, value)
         now = new

@@ -155,7 +155,7 @@ def test_rows_of_one_class_with_different_neighbours(rates: tuple[str, str], r: 
     door: with r = 7 its sign differs between the two.
     """
     objectives = {"A": [0, 1, 2, 3, 4, 5], "B": [0, 0, 0, 0, 20, 20], "C": [0, 0, 0, 0, 0, 0]}
-    oracle = Oracle(objectives, "A", *map(Fraction, rates), Fraction(r))
+    oracle = Oracle(objectives, "A", Fraction(rates[0]), Fraction(rates[1]), Fraction(r))
     law = law_of(oracle)
     automata = derive_automata(law)
     row_class = automata.regions.row_class

@@ -85,8 +85,8 @@ def updates(
     after = draw(values)
 
     def around(x: Fraction) -> Interval:
-        below, above = draw(st.sampled_from([0, 0, 1, 2])), draw(st.sampled_from([0, 0, 1, 2]))
-        below, above = Fraction(below, 2), Fraction(above, 2)
+        halves = st.sampled_from([0, 0, 1, 2]).map(lambda k: Fraction(k, 2))
+        below, above = draw(halves), draw(halves)
         return Interval(
             rational(x - below),
             rational(x + above),

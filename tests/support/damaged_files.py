@@ -278,7 +278,7 @@ def view_drn(files: dict[str, str]) -> View:
         elif action:
             earned[at] += number(action[1])
         elif move:
-            rows[at][int(move[1])] = number(held.get(move[2], move[2]))
+            rows[at][int(move[1])] = number(held.get(move[2]) or move[2])
     return View(rows, start, target, lambda i, j: earned[i])
 
 
@@ -307,12 +307,12 @@ def view_prism(files: dict[str, str]) -> View:
             for line in files["x.lab"].split("\n")
             if line.strip() and not line.strip().startswith("#")
         ]
-        names = {name: k for k, name in re.findall(r'([0-9]+)="([^"]+)"', lines[0])}
+        numbered = {name: k for k, name in re.findall(r'([0-9]+)="([^"]+)"', lines[0])}
         for line in lines[1:]:
             i, numbers = line.split(":")
             known = {int(k) for k in numbers.split()}
-            start += [int(i)] if int(names.get("init", -1)) in known else []
-            target |= {int(i)} if int(names.get("goal", -1)) in known else set()
+            start += [int(i)] if int(numbered.get("init", -1)) in known else []
+            target |= {int(i)} if int(numbered.get("goal", -1)) in known else set()
     first = 0 if storm else 1
     states = {
         int(i): number(r) for i, r in table(files["x.state.rew" if storm else "x.srew"])[first:]

@@ -27,7 +27,8 @@ from markov_lrsao.exact.intervals import UNKNOWN, Interval
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns
-from markov_lrsao.values.clusters import Clusters, Update, largest_of
+from markov_lrsao.rows.orders import largest_of
+from markov_lrsao.values.clusters import Clusters, Update
 from markov_lrsao.values.refinement import Refined, safe_actions
 from markov_lrsao.values.tails import Level
 

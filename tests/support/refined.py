@@ -82,7 +82,7 @@ def bounds(d: Decomposition, order: int = 2) -> list[tuple[tuple[fmpq, ...], tup
     function = GeneratingFunction(d, Evaluation(exact=True, order=order))
     result = []
     for phases in quantities(d.law):
-        tail = bound_moments(d.choices, lambda phase, phases=phases: phases[phase], order)
+        tail = bound_moments(d.choices, phases.__getitem__, order)
         lower, upper = (
             function.combine(phases, {key: side[i] for key, i in d.tail_start.items()})
             for side in (tail.lower, tail.upper)
@@ -134,4 +134,4 @@ def distance(law: StepLaw, lower: fmpq, upper: fmpq, *, runs: int, seed: int) ->
 
     times = np.asarray(simulate(law, runs=runs, seed=seed, threads=1).times, dtype=np.float64)
     mean, error = float(times.mean()), float(times.std()) / len(times) ** 0.5
-    return max(0.0, to_float(lower) - mean, mean - to_float(upper)) / error
+    return max(0.0, to_float(lower) - mean, mean - to_float(upper)) / float(error)

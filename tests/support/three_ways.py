@@ -46,10 +46,15 @@ class Instance:
         if self.parameters is not None:
             return Algorithm.lrsao(Parameters.of(*self.parameters))
         rule = self.rule
+        improving, accepted, rejected = (Reward(*map(rational, form)) for form in rule.forms)
         return Algorithm(
             "rule",
-            *(Reward(*map(rational, form)) for form in rule.forms),
-            *map(rational, (rule.keep, rule.learn, rule.bootstrap)),
+            improving,
+            accepted,
+            rejected,
+            rational(rule.keep),
+            rational(rule.learn),
+            rational(rule.bootstrap),
             accept_equal=rule.accept_equal,
             state="blind" if rule.blind else "target",
             actions="target" if rule.only_target else "all",
@@ -61,7 +66,8 @@ def slopes(draw: st.DrawFn, n: int) -> list[int]:
     values: list[int] = []
     while len(values) <= n:
         slope, length = draw(st.sampled_from([0, 1, 1, -1, 2])), draw(st.integers(1, 6))
-        first = values[-1] + slope if values and draw(st.booleans()) else draw(st.integers(0, 3))
+        goes_on = bool(values) and draw(st.booleans())
+        first = values[-1] + slope if goes_on else draw(st.integers(0, 3))
         values += [first + slope * i for i in range(length)]
     return values[: n + 1]
 
@@ -223,7 +229,7 @@ def compare(instance: Instance, health: Counter[str]) -> None:
                 landscape,
                 algorithm,
                 method=method,
-                outside_h=True,  # type: ignore[arg-type]
+                outside_h=True,
                 max_states=LIMIT[len(instance.objectives)],
             )
         except LrsaoError as error:
@@ -233,8 +239,8 @@ def compare(instance: Instance, health: Counter[str]) -> None:
             found[method] = quantities_of(result), result.trap
             seen |= {result.kind, f"by {result.method}"}
             if result.kind == "exact":
-                total, *phases = (q.value for q in (result.total, *result.phases))
-                assert total == sum(phases, fmpq(0))
+                total, *phases = (Fraction(str(q.value)) for q in (result.total, *result.phases))
+                assert total == sum(phases)
     try:
         answer, chain = by_values(StepLaw.of(landscape, algorithm))
     except LrsaoError as error:

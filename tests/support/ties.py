@@ -116,7 +116,7 @@ def known_ties() -> list[Tie]:
             )
         )
     # J = 0 after it left through n - l with M = 0; then one penalty makes it equal to R.
-    for n, ell, alpha, gamma in (
+    for n, ell, rate, discount in (
         (9, 2, Fraction(1, 2), Fraction(1, 20)),
         (10, 2, Fraction(3, 5), Fraction(1, 30)),
     ):
@@ -126,9 +126,9 @@ def known_ties() -> list[Tie]:
                 f"J=R after J=0, n={n}",
                 n,
                 ell,
-                alpha,
-                gamma,
-                Fraction(n - ell - 1) / (1 - alpha),
+                rate,
+                discount,
+                Fraction(n - ell - 1) / (1 - rate),
                 tuple(choices),
                 (J, R),
             )

@@ -37,7 +37,12 @@ Options = list[list[list[tuple[int, int]]]]
 def system(options: Options) -> _System:
     from scipy.sparse import csr_array
 
-    owner, first, terms, rows, columns, entries = [], [], [], [], [], []
+    owner: list[int] = []
+    first: list[int] = []
+    terms: list[list[tuple[int, tuple[fmpq, ...]]]] = []
+    rows: list[int] = []
+    columns: list[int] = []
+    entries: list[float] = []
     for i, choices in enumerate(options):
         first.append(len(owner))
         for edges in choices:
@@ -118,10 +123,10 @@ def test_bounds_over_choices(options: Options, data: st.DataObject) -> None:
 def test_a_choice_that_never_ends_has_no_bound() -> None:
     stay = [[[(0, 12)], [(-1, 12)]]]
     with pytest.raises(LrsaoError):
-        _ = system(cast(Options, stay)).steps
+        _ = system(stay).steps
     loop = [[[(1, 12)]], [[(0, 12)], [(-1, 12)]]]
     with pytest.raises(LrsaoError):
-        _ = system(cast(Options, loop)).steps
+        _ = system(loop).steps
 
 
 @given(systems())
@@ -165,8 +170,8 @@ def block(options: Sequence[Sequence[Sequence[Edge]]], positions: Sequence[int])
 
 def test_moments_over_choices_by_hand() -> None:
     """At p = 3 of 9, up with 6/9 or, if so chosen, with 3/9: T is geometric of mean 3/2 or 3."""
-    quick = [(0, (6, 0)), (Exit(1, 1, ()), (0, 6))]
-    slow = [(0, (6, 3)), (Exit(1, 1, ()), (0, 3))]
+    quick: list[Edge] = [(0, (6, 0)), (Exit(1, 1, ()), (0, 6))]
+    slow: list[Edge] = [(0, (6, 3)), (Exit(1, 1, ()), (0, 3))]
     bounds = bound_moments(block([[quick, slow]], [3]), lambda _: True, 2)
     lower, upper = bounds.lower[0], bounds.upper[0]
     assert lower[1] <= fmpq(3, 2) <= lower[1] + fmpq(1, 10**9)
@@ -180,7 +185,7 @@ def test_moments_over_choices_by_hand() -> None:
 
 def test_only_states_that_behave_alike_are_merged() -> None:
     one, two = Exit(1, 0, (1,)), Exit(1, 0, (2,))
-    options = [
+    options: list[list[list[Edge]]] = [
         [[(1, (6, 0)), (2, (0, 6))]],
         [[(one, (6, 6))]],
         [[(two, (6, 6))]],
@@ -211,7 +216,11 @@ def test_only_states_that_behave_alike_are_merged() -> None:
 def test_exits_that_lead_back_to_different_states_are_not_merged() -> None:
     """The walk comes back at the upper end, with the patterns it left with."""
     a, b, end = Exit(1, 0, (0,)), Exit(1, 0, (1,)), Exit(1, 1, (7,))
-    options = [[[(a, (6, 6))]], [[(1, (6, 0)), (b, (0, 6))]], [[(end, (6, 6))]]]
+    options: list[list[list[Edge]]] = [
+        [[(a, (6, 6))]],
+        [[(1, (6, 0)), (b, (0, 6))]],
+        [[(end, (6, 6))]],
+    ]
     built = block(options, [9, 9, 9])
     _, became, exits = merge_alike(built, lambda x: x.phase, returns=1)
     assert exits[a] != exits[b]

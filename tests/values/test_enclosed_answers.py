@@ -72,8 +72,8 @@ def test_central_moments_from_factorial_ones(weights: list[int], slack: Fraction
             assert found.value == value
             continue
         low, high = (found.value,) * 2 if found.exact else (found.lower, found.upper)
-        assert low is not None
-        assert high is not None
+        assert isinstance(low, fmpq)
+        assert isinstance(high, fmpq)
         assert low <= value <= high
         if k == 0:
             assert (low, high) == (lower[1], upper[1])
@@ -199,11 +199,11 @@ def test_what_leads_to_lost_runs_is_unknown() -> None:
     )
     block = Refined(
         automata,
-        None,
+        None,  # type: ignore[arg-type]
         1,
         3,
         (0,),
-        frozenset(),  # type: ignore[arg-type]
+        frozenset(),
         tuple(State(1, 0, (i,)) for i in range(3)),
         options,
         law.denominator,

@@ -13,7 +13,7 @@ from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.lumping import merge_patterns
-from markov_lrsao.values.clusters import largest_of
+from markov_lrsao.rows.orders import largest_of
 from markov_lrsao.values.tails import LEVELS, Level, refined_decomposition
 
 DECIDED = [

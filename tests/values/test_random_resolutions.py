@@ -39,7 +39,7 @@ def open_tail(point: Point, level: Level = COARSE) -> Decomposition:
 
 
 @cache
-def limits(point: Point, level: Level = COARSE) -> list[tuple[tuple[fmpq, ...], ...]]:
+def limits(point: Point, level: Level = COARSE) -> list[tuple[tuple[fmpq, ...], tuple[fmpq, ...]]]:
     return bounds(open_tail(point, level))
 
 
@@ -150,7 +150,7 @@ def test_the_enclosure_is_attained(point: Point) -> None:
             better = [
                 max(
                     range(len(options)),
-                    key=lambda o, i=i, options=options: (
+                    key=lambda o, i=i, options=options: (  # type: ignore[misc]
                         sign * _worth(block, i, options[o], value, n)
                     ),
                 )

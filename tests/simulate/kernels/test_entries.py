@@ -156,6 +156,7 @@ def test_tags_are_exact() -> None:
     assert table.tagged[-low] == 0
     assert list(table.tagged) == sorted(set(table.tagged))
     core = {int(c): table.tagged[i] for i, c in enumerate(numbers.core) if c >= 0}
+    assert algorithm.parameters is not None
     assert -algorithm.learn * algorithm.parameters.r in core.values()
     for (i, g, k), tag in np.ndenumerate(numbers.successor):
         expected = algorithm.keep * core[i] + table.gains[g] + algorithm.bootstrap * core[k]

@@ -157,7 +157,8 @@ def test_normal_entries() -> None:
 
 
 def random_row(draw: random.Random, actions: int) -> tuple[np.ndarray, list[Entry]]:
-    row, found = np.zeros(4 * actions), []
+    row = np.zeros(4 * actions)
+    found: list[Entry] = []
     for a in range(actions):
         entry = random_entry(draw)
         if found and draw.random() < 0.3:
@@ -302,16 +303,14 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
     lam = algorithm.keep + algorithm.bootstrap
     for index in set(nodes) - {0}:
         kind, parts = history._nodes[index]
-        truth = {
-            "decay": lambda p: exact[p[0]] * lam ** p[1],
-            "learn": lambda p: (
-                algorithm.keep * exact[p[0]]
-                + tables.gains[p[1]]
-                + algorithm.bootstrap * exact[p[2]]
-            ),
-            "max": lambda p: max(exact[i] for i in p),
-        }[kind](parts)
-        assert exact[index] == truth
+        first = exact[parts[0]]
+        if kind == "decay":
+            assert exact[index] == first * lam ** parts[1]
+        elif kind == "learn":
+            learnt = tables.gains[parts[1]] + algorithm.bootstrap * exact[parts[2]]
+            assert exact[index] == algorithm.keep * first + learnt
+        else:
+            assert exact[index] == max(exact[i] for i in parts)
     balls = history._balls(set(nodes), 128)
     ctx.prec = 400
     try:

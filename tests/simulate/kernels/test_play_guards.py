@@ -5,6 +5,7 @@ Laws are compared with scipy's; counts with the traces, which the reference in r
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections import Counter
 
@@ -14,7 +15,7 @@ from scipy import stats
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.kernels import monitors, philox
-from simulate.runs.game import Game
+from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.runner import simulate, trace_run
 from simulate.runs.stopping import Stop
@@ -28,48 +29,45 @@ def test_unwatched_runs_end_and_leave_the_monitors_alone() -> None:
     """A run that goes on and on is ended by the flag, and seen by its status."""
     tables = Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
     law, stop = tables.law, Stop()
-    game = Game(tables, stream_key(5), True, True, 100_000, None, None, stop)
+    game = Game(tables, stream_key(5), True, True, 100_000, None, stop)
     game.compile()
     hits, facts = game.arrays(RUNS)
-    counts = [
-        np.zeros(shape, dtype=np.int64)
-        for shape in (law.n + 1, (len(law.milestones), law.n + 1, 3), (law.rows, 4), 6)
-    ]
+    counts = Watch.empty(tables, 5, Rules()).fresh()
+    before = copy.deepcopy(counts[1:-1])
     timer = threading.Timer(20.0, stop.set)
     timer.start()
     game.kernels.play_block(
         law,
         tables.numbers,
-        True,
-        True,
-        *map(np.uint64, stream_key(5)),
-        0,
-        100_000,
+        game.mode,
+        counts._replace(watch=False),
         0,
         np.zeros(0, dtype=np.int64),
         np.zeros(RUNS + 1, dtype=np.int64),
         hits,
         facts,
-        False,
-        *counts,
-        game._rules,
         stop.flag,
     )
     timer.cancel()
     assert (facts[:, 0] == game.kernels.DONE).all()
     assert (hits[:, -1] == facts[:, 1]).all()
     assert (np.diff(hits, axis=1) > 0).all()
-    assert not any(array.any() for array in counts)
+    for counted, untouched in zip(counts[1:-1], before, strict=True):
+        assert np.array_equal(counted, untouched)
 
 
-def counted(law: StepLaw, runs: int, **options: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
+def counted(
+    law: StepLaw, runs: int, limit: int, restart: int | None = None
+) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Return visits, and (run, step) of every third arrival at 0 within an attempt, by traces."""
     visits = np.zeros(law.n + 1, dtype=np.int64)
     third = []
     for run in range(runs):
         visits[0] += 1
         at_start = 1
-        for t, p, _, rejections, a, d in trace_run(law, seed=6, run=run, **options).tolist():
+        for t, p, _, rejections, a, d in trace_run(
+            law, seed=6, run=run, limit=limit, restart=restart
+        ).tolist():
             if p < 0:
                 visits[0] += 1
                 at_start = 1
@@ -121,18 +119,19 @@ def test_the_first_violation_of_the_first_run_is_reported() -> None:
 
 
 def test_rejections_of_ties_are_shared_by_their_weights() -> None:
-    weight = np.array([[9, 4, 0, 7]], dtype=np.int64)
+    law = Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))).law
+    law = law._replace(n=10, each=(0, 1, 2, 3), weight=np.array([[9, 4, 0, 7]], dtype=np.int64))
     uses = np.zeros((2, 1, 4), dtype=np.int64)
     stream = np.zeros(philox.WORDS, dtype=np.uint64)
     philox.start(stream, np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(1))
     stop = Stop().flag
-    monitors.note_rejections(uses, weight, 10, 4, stream, 1, 0, 0b1110, 3, 1, 9000, stop)
+    monitors.note_rejections(law, uses, stream, 1, 0, 0b1110, 3, 1, 9000, stop)
     assert uses[0].sum() == 0
     assert uses[1, 0, 0] == 0
     assert uses.sum() == 9000
     expected = 9000 * np.array([6, 10, 3]) / 19
     assert stats.chisquare(uses[1, 0, 1:], expected).pvalue > 1e-5
-    monitors.note_rejections(uses, weight, 10, 4, stream, 0, 0, 0b0100, 1, 2, 50, stop)
+    monitors.note_rejections(law, uses, stream, 0, 0, 0b0100, 1, 2, 50, stop)
     assert uses[0, 0].tolist() == [0, 0, 50, 0]
 
 

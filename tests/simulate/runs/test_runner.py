@@ -87,7 +87,7 @@ def test_rls_on_onemax_is_the_coupon_collector() -> None:
     mean = n * sum(1 / k for k in range(1, n + 1))
     variance = sum((1 - k / n) / (k / n) ** 2 for k in range(1, n + 1))
     for kernel in ("event", "step"):
-        times = simulate(law, runs=20_000, seed=6, kernel=kernel).times  # type: ignore[arg-type]
+        times = simulate(law, runs=20_000, seed=6, kernel=kernel).times
         assert abs(times.mean() - mean) < 4.0 * (variance / 20_000) ** 0.5
 
 
@@ -227,7 +227,10 @@ def test_violation_carries_its_trace(rule: str) -> None:
     arrivals = sum(
         1
         for _, p, _, _, action, d in found.trace
-        if action is not None and law.step(p, action, d).accepted and p + 2 * d - 1 == 6
+        if action is not None
+        and d is not None
+        and law.step(p, action, d).accepted
+        and p + 2 * d - 1 == 6
     )
     assert {
         "positive entries": sum(value > 0 for value in entries.values()) == 1,
@@ -291,7 +294,7 @@ def test_custom_landscape_of_two_objectives() -> None:
             law,
             runs=200,
             seed=1,
-            kernel=kernel,  # type: ignore[arg-type]
+            kernel=kernel,
             limit=5000,
         ).censored.all()
     samples = simulate(law, runs=5, seed=1, kernel="step", limit=500)

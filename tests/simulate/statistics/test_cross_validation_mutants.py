@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN
@@ -57,7 +57,7 @@ def changed_algorithm(change: Callable[[Algorithm], dict[str, Any]]) -> Callable
         right = Algorithm.lrsao
 
         def wrong(parameters: Any) -> Algorithm:
-            algorithm = right(parameters)
+            algorithm: Algorithm = right(parameters)
             return replace(algorithm, **change(algorithm))
 
         patch.setattr(Algorithm, "lrsao", wrong)
@@ -95,7 +95,7 @@ def engine_reads_another_law(patch: Patch) -> None:
 
 def engine_says_infinite(patch: Patch) -> None:
     """Engine: it finds a trap where there is none."""
-    right = crossval.runtime
+    right = runtime
     patch.setattr(crossval, "runtime", lambda *a, **k: replace(right(*a, **k), total=Quantity(inf)))
 
 

@@ -198,7 +198,7 @@ def test_tests_of_moments_by_hand() -> None:
     upper = stats.pearson3.sf(found.statistic, 2 / math.sqrt(8))
     assert skew.p_value == pytest.approx(2 * upper)
     spread = variance_test("T", values, 4.0, 9.0, 243.0)
-    average = np.mean((values - 4.0) ** 2)
+    average = float(np.mean((values - 4.0) ** 2))
     assert (spread.quantity, spread.exact, spread.simulated) == ("Var T", 9.0, average)
     assert spread.statistic == pytest.approx((average - 9) / math.sqrt((243 - 81) / 8))
     of_squares = stats.skew((values - 4.0) ** 2) / math.sqrt(8)

@@ -152,7 +152,8 @@ def test_a_result_that_died_with_its_worker_is_waited_for(
         status="running",
     )
     cell = Plan.of(FIELDS).cells[0]
-    assert list(_Hand(client, [(1, cell, 0, 10)], "tcp://x").play()) == [(1, "a block")]
+    played: list[object] = list(_Hand(client, [(1, cell, 0, 10)], "tcp://x").play())
+    assert played == [(1, "a block")]
     assert len(looks) == len(statuses)
     client.submit = lambda *_, **__: Lost("cancelled")
     with pytest.raises(SchedulerError, match="gave up"):

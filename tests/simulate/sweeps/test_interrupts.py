@@ -20,6 +20,7 @@ import pytest
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.runs.runner import simulate, trace_run
+from simulate.runs.samples import Kernel
 from simulate.runs.stopping import Stop, StoppedError
 from simulate.sweeps.plan import Plan
 from simulate.sweeps.store import ResultsFile
@@ -120,7 +121,7 @@ def compiled() -> None:
     """Compile what the commands need, so that they spend their time in the kernels."""
     for kernel in ("event", "step"):
         for watched in (False, True):
-            simulate(law(), runs=1, seed=1, kernel=kernel, monitors=watched)  # type: ignore[arg-type]
+            simulate(law(), runs=1, seed=1, kernel=kernel, monitors=watched)
     trace_run(law(), seed=1, kernel="step")
 
 
@@ -193,7 +194,7 @@ def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kernel", ["event", "step"])
 @pytest.mark.parametrize("monitors", [False, True])
-def test_the_flag_ends_runs_that_never_end(kernel: str, monitors: bool) -> None:
+def test_the_flag_ends_runs_that_never_end(kernel: Kernel, monitors: bool) -> None:
     """A closed cycle of accepted moves, no limit: only the flag can end it."""
     landscape = Landscape.from_arrays(
         {"C": [*range(9), 6, 7, 12], "O": list(range(12)), "Z": list(range(11, -1, -1))}, "C"
@@ -208,7 +209,7 @@ def test_the_flag_ends_runs_that_never_end(kernel: str, monitors: bool) -> None:
             runs=50,
             seed=1,
             kernel=kernel,
-            monitors=monitors,  # type: ignore[arg-type]
+            monitors=monitors,
             stop=stop,
         )
     timer.join()

@@ -353,7 +353,7 @@ def test_read_only_stores(
         db.execute("PRAGMA query_only = 1")
         return db
 
-    monkeypatch.setattr(store.sqlite3, "connect", read_only)
+    monkeypatch.setattr(sqlite3, "connect", read_only)
     assert run_sweep(plan, path) == 0
     arguments = ["sweep", "--n", "9:11", "--ell", "2", "--runs", "60", "--seed", "11"]
     assert main([*arguments, "--out", str(path)]) == 2

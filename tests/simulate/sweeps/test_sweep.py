@@ -15,7 +15,7 @@ from sweep_files import FIELDS, table
 
 from markov_lrsao.errors import ParameterError
 from simulate.runs.runner import simulate
-from simulate.sweeps.plan import CellPlan, Plan, parse_count, parse_range
+from simulate.sweeps.plan import CellPlan, Plan, ells_at, parse_count
 from simulate.sweeps.store import ResultsFile, ResultsFileError
 from simulate.sweeps.sweep import run_sweep, sweep_results
 
@@ -36,16 +36,27 @@ def test_plan_is_a_product() -> None:
     assert {c.limit for c in plan.cells} == {4000, 7290}
 
 
-def test_ranges_and_counts() -> None:
-    assert parse_range("50:200:50") == [50, 100, 150, 200]
-    assert parse_range("9,12,20:22") == [9, 12, 20, 21, 22]
+def test_counts_of_steps() -> None:
     assert parse_count("10n2", 7, "limit") == 490
     assert parse_count(None, 7, "limit") is None
-    for bad in ("a", "1:2:0", "", "1:2:3:4", 1.5):
-        with pytest.raises(ParameterError, match="integers"):
-            parse_range(bad)
     with pytest.raises(ParameterError, match="number of steps"):
         parse_count("10n3", 7, "limit")
+
+
+def test_schedules_and_ranges_of_ell() -> None:
+    assert ells_at("2,sqrt,cbrt,half,3:5", 27) == [2, 5, 3, 11, 3, 4, 5]
+    assert ells_at([2, "half", "3:7@3"], 27) == [2, 11, 3, 5, 7]
+    assert ells_at(4, 27) == [4]
+    for bad in ([], "", "log", "2;3", [None]):
+        with pytest.raises(ParameterError, match="ell = "):
+            ells_at(bad, 27)
+
+
+def test_hyper_parameters_of_a_plan_are_lists_too() -> None:
+    plan = Plan.of({"n": 9, "ell": 2, "alpha": "0.8,0.7:0.9@2", "gamma": [None, "1/20"]})
+    assert [(c.alpha, c.gamma) for c in plan.cells] == [
+        (alpha, gamma) for alpha in ("4/5", "7/10", "9/10") for gamma in (None, "1/20")
+    ]
 
 
 def test_schedules_are_the_papers() -> None:
