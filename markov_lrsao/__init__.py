@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from markov_lrsao.model.landscape import Landscape, LandscapeFamily
     from markov_lrsao.model.law import StepLaw
     from markov_lrsao.model.parameters import Parameters, hypothesis_h
-    from markov_lrsao.regimes.grid import RegimeMap, regime_map
+    from markov_lrsao.regimes.grid import MapPlan, RegimeMap, regime_map
     from proofs_check.claims.verdict import Verdicts
     from proofs_check.verification.checking import verify
     from simulate.runs.runner import simulate
@@ -55,6 +55,7 @@ __all__ = [
     "Landscape",
     "LandscapeFamily",
     "LrsaoError",
+    "MapPlan",
     "MarkovChain",
     "Parameters",
     "Profile",
@@ -101,7 +102,7 @@ _NAMES = {
     "markov_lrsao.model.landscape": "Landscape LandscapeFamily",
     "markov_lrsao.model.law": "StepLaw",
     "markov_lrsao.model.parameters": "Parameters hypothesis_h",
-    "markov_lrsao.regimes.grid": "RegimeMap regime_map",
+    "markov_lrsao.regimes.grid": "MapPlan RegimeMap regime_map",
     "proofs_check.claims.verdict": "Verdicts",
     "proofs_check.verification.checking": "verify",
     "simulate.runs.runner": "simulate",

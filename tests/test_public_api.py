@@ -30,6 +30,7 @@ from markov_lrsao import (
     runtime,
     simulate,
     verify,
+    write_chain,
 )
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.landscape import ONEMAX
@@ -154,8 +155,24 @@ def test_any_chain() -> None:
     assert start.variance.rational == "2"
 
 
-def test_docs_have_every_name_with_an_example() -> None:
-    """One line each in docs/api.md: | `name` | what it is | `example` |; its examples run."""
+def test_docs_have_every_name_with_an_example_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of docs/api.md: | `name` | what it is | `example` |, after a block that they use."""
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `(\w+)` \| [^|]+ \| `[^`|]+` \|$", text, re.MULTILINE)
-    assert sorted(listed) == sorted([*markov_lrsao.__all__, "__version__"])
+    lines = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| `([^`|]+)` \|$", text, re.MULTILINE))
+    assert sorted(lines) == sorted([*markov_lrsao.__all__, "__version__"])
+    names: dict[str, object] = {}
+    exec(text.split("```python\n")[1].split("```")[0], names)
+    write_chain(chain_from_rows([{0: "1/2", 1: "1/2"}, {1: 1}]), "coin.drn", format="drn")
+    for example in lines.values():
+        exec(example, names)
+
+
+def test_docs_say_which_results_have_tables() -> None:
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    said = text.split("`to_frame()` of ")[1].split("is a pandas")[0]
+    public = [getattr(markov_lrsao, name) for name in markov_lrsao.__all__]
+    have = {found.__name__ for found in public if hasattr(found, "to_frame")}
+    assert set(re.findall(r"`(\w+)`", said)) == have
