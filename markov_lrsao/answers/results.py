@@ -147,8 +147,8 @@ class RuntimeResult:
                 "exact": number.rational,
                 "decimal": number.decimal,
                 "float": float(number),
-                "lower": number.ends[0] if number.ends else None,
-                "upper": number.ends[1] if number.ends else None,
+                "lower": number.to_dict().get("lower"),
+                "upper": number.to_dict().get("upper"),
             }
             for k, numbers in enumerate(rows)
             for name, number in zip(names, numbers, strict=False)

@@ -39,7 +39,7 @@ def columns(quantities: Mapping[str, Quantity]) -> dict[str, object]:
     """Return two cells per number: its float, and its fraction as text (None if not exact).
 
     >>> from flint import fmpq
-    >>> columns({"total": Quantity(fmpq(1, 4))})
+    >>> columns({"total": Quantity.of(fmpq(1, 4))})
     {'total': 0.25, 'total_exact': '1/4'}
     """
     cells: dict[str, object] = {}

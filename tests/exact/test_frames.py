@@ -112,7 +112,8 @@ def test_map() -> None:
 def test_verdicts() -> None:
     frame = verify(["Range of l", "Smallest n"]).to_frame()
     assert frame.id.tolist() == ["Range of l", "Smallest n"]
-    assert set(frame.verdict) == {"PROVED"}
+    assert frame.verdict.tolist() == ["PROVED", "REFUTED"]
+    assert frame.counterexamples.tolist()[0] == 0
 
 
 def test_reaching() -> None:
@@ -132,7 +133,7 @@ def test_without_pandas_one_line_says_what_to_install(monkeypatch: pytest.Monkey
 
 
 def test_numbers_that_are_not_exact_have_no_fraction() -> None:
-    assert columns({"a": Quantity(0.5), "b": Quantity(fmpq(1, 2))}) == {
+    assert columns({"a": Quantity.of(0.5), "b": Quantity.of(fmpq(1, 2))}) == {
         "a": 0.5,
         "a_exact": None,
         "b": 0.5,

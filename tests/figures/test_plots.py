@@ -92,12 +92,12 @@ def test_given_axes_leave_pyplot_alone() -> None:
         "from matplotlib import rcParams\n"
         "from matplotlib.figure import Figure\n"
         "from markov_lrsao import Landscape, distribution, plots, runtime\n"
-        "before = dict(rcParams)\n"
+        "before = rcParams.copy()\n"
         "one, two = Figure().subplots(2, 1)\n"
         "plots.distribution(distribution(Landscape.jump(9, 2)), ax=one)\n"
         "plots.phases(runtime(Landscape.jump(9, 2)), ax=two)\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
-        "assert dict(rcParams) == before\n"
+        "assert rcParams.copy() == before\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=300, check=True)
 
