@@ -168,7 +168,7 @@ def test_the_folder_is_checked_before_anything_is_computed(
     )
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    with pytest.raises(ParameterError, match="choose another --out"):
+    with pytest.raises(ParameterError, match="choose another `out`"):
         build(["objectives"], blocked)
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
