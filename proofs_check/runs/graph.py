@@ -51,7 +51,7 @@ class Graph:
 
     @cached_property
     def outgoing(self) -> list[list[Edge]]:
-        """Node -> its steps."""
+        """JointState -> its steps."""
         out: list[list[Edge]] = [[] for _ in self.nodes]
         for edge in self.edges:
             out[edge.source].append(edge)

@@ -13,14 +13,14 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.chains.solvers._exact import check_residual
 from markov_lrsao.chains.sources import birth_death_chain
 from markov_lrsao.crossing.blocks import Exit, State, Stretch, Target
 from markov_lrsao.errors import LrsaoError, SolverError, VerificationError
 from markov_lrsao.exact.intervals import UNKNOWN, Interval, compare
 from markov_lrsao.model.law import Share
-from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns, pattern_classes
 from markov_lrsao.rows.orders import largest_of, narrowed, resolutions
 from markov_lrsao.rows.patterns import Pattern
