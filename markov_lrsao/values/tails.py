@@ -136,14 +136,8 @@ def refined_decomposition(
     slot = rows.index(row)
     exits = [x for x in bottom.exits if x.direction == UP]
     marks = exit_marks(top)
-    tail = Tail(
-        law,
-        merged,
-        Clusters(law, precision),
-        cut,
-        brought,
-        [(x.patterns[slot], mark) for x in exits for mark in marks],
-    )
+    pairs = [(x.patterns[slot], mark) for x in exits for mark in marks]
+    tail = Tail(law, merged, Clusters(law, precision), cut, brought, pairs)
     whole, entered = tail.explore(largest, lose=lose)
     starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
 
