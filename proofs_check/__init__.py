@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         EvidenceKind,
         StatementResult,
         Verdict,
+        Verdicts,
     )
     from proofs_check.runs.run import replay
     from proofs_check.statements.statement import Statement
@@ -48,6 +49,7 @@ __all__ = [
     "Statement",
     "StatementResult",
     "Verdict",
+    "Verdicts",
     "all_statements",
     "find",
     "replay",

@@ -1,7 +1,6 @@
 """Expected runtimes: the one function behind `markov-lrsao exact`.
 
->>> from markov_lrsao import Landscape, Algorithm, Parameters
->>> result = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+>>> result = runtime(Landscape.jump(9, 2))
 >>> result.total.rational
 '51740216905/1185192162'
 >>> [phase.rational for phase in result.phases]
@@ -36,7 +35,7 @@ from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.exact.series import Element
 from markov_lrsao.joint.enumeration import enumerate_joint
-from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import hypothesis_h
@@ -81,14 +80,14 @@ def check_hypothesis(
     if not h.holds and not outside_h:
         raise ParameterError(
             f"r = {algorithm.parameters.r} is outside hypothesis (H): {h.describe()}; "
-            f"--outside-h computes anyway"
+            f"`outside_h=True` computes anyway"
         )
     return h.holds
 
 
 def runtime(
     landscape: Landscape,
-    algorithm: Algorithm,
+    algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     method: Method = "auto",
     field: Field = "exact",
@@ -106,6 +105,7 @@ def runtime(
 
     Parameters
     ----------
+    algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
         "auto" takes the joint chain where it is small, and the other way where one refuses
     field : "exact" rationals or "float"
@@ -132,6 +132,7 @@ def runtime(
     if width is not None and width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
     check_size(landscape)
+    algorithm = algorithm_at(algorithm, landscape.n)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
     try:
@@ -217,14 +218,14 @@ def _instead(law: StepLaw, error: Exception) -> str:
                 enumerate_joint(law, max_states=_PROBED_STATES)
             except UndecidedComparisonError:
                 answer(law, method="joint", field="float", moments=2, max_states=_PROBED_VALUES)
-            return "use --method joint"
+            return 'use `method="joint"`'
         try:
             _crossing(decompose(law), "float", 2)
         except UndecidedComparisonError:
             resolve(law, tolerance=_ANY_WIDTH)
-        return "or use --method crossing"
+        return 'or use `method="crossing"`'
     except LrsaoError:
-        return "estimate with `markov-lrsao simulate`"
+        return "estimate with `simulate()`"
 
 
 def check_size(landscape: Landscape) -> None:

@@ -174,8 +174,7 @@ def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Pow
             break
     if best is None:
         raise UndecidedComparisonError(
-            "patterns do not decide here, and no chain with values fits; estimate with "
-            "`markov-lrsao simulate`"
+            "patterns do not decide here, and no chain with values fits; estimate with `simulate()`"
         )
     return best[1]
 

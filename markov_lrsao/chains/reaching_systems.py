@@ -72,9 +72,11 @@ def _floats(values: Sequence[fmpq]) -> FloatArray:
             try:
                 known[pair] = pair[0] / pair[1]
             except OverflowError:
-                raise SolverError("a reward exceeds the range of floats; add --exact") from None
+                raise SolverError(
+                    'a reward exceeds the range of floats; use `field="exact"`'
+                ) from None
             if pair[0] and known[pair] < _SMALLEST:
-                raise SolverError("a reward is below the range of floats; add --exact")
+                raise SolverError('a reward is below the range of floats; use `field="exact"`')
         result[k] = known[pair]
     return result
 
@@ -183,14 +185,16 @@ class Systems:
             rows, weights=weights * extra, minlength=chain.size
         )
         if np.any((extra > 0) & self.inside[rows] & (first[rows] < _SMALLEST)):
-            raise SolverError("an expected reward is below the range of floats; add --exact")
+            raise SolverError(
+                'an expected reward is below the range of floats; use `field="exact"`'
+            )
         try:
             self.mean = self._solve(first, tilted=tilted)
         except SolverError as error:
             if "exceeds" not in str(error):
                 raise
             raise SolverError(
-                "the expected time exceeds the range of floats; add --exact"
+                'the expected time exceeds the range of floats; use `field="exact"`'
             ) from None
         # A power of two, so that dividing by it rounds nothing.
         self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
@@ -258,10 +262,10 @@ class Systems:
         deviation = self.scale * math.sqrt(self.spread[b])
         variance, relative = deviation * deviation, self.mean[b] / self.scale
         if deviation and variance < _SMALLEST:
-            raise SolverError("the variance is below the range of floats; add --exact")
+            raise SolverError('the variance is below the range of floats; use `field="exact"`')
         if self.error[b] > _JUMP_ACCURACY * self.spread[b] + _MEAN_ACCURACY * relative**2:
             raise SolverError(
-                "the variance has no digits that floats can be trusted with; add --exact"
+                'the variance has no digits that floats can be trusted with; use `field="exact"`'
             )
         return variance if math.isfinite(variance) else None, deviation
 

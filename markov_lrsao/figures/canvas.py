@@ -18,7 +18,7 @@ from markov_lrsao.figures.base import FigureData, Series
 from markov_lrsao.figures.diagrams import draw_graph, graph_size
 from markov_lrsao.figures.plots import COLOURS
 
-__all__ = ["draw", "pictures"]
+__all__ = ["draw", "draw_map", "pictures"]
 
 _WIDTH, _PANEL = 7.0, 4.2
 _STYLES = {"solid": "-", "dashed": "--", "dotted": ":", "dashdot": "-."}
@@ -68,7 +68,7 @@ def draw(data: FigureData, canvas: Any) -> None:
     if data.kind == "graph":
         draw_graph(data, axes[0])
     elif data.kind == "map":
-        _draw_map(data, canvas, axes[0])
+        draw_map(data, axes[0])
     else:
         _draw_chart(data, axes)
     canvas.suptitle(data.title, fontsize=10)
@@ -165,7 +165,7 @@ def _draw_series(axis: Any, series: Series, gid: str) -> None:
     artist.set_gid(gid)
 
 
-def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
+def draw_map(data: FigureData, axis: Any) -> None:
     """Draw a grid of values with borders; points that are not exact, or infinite, are hatched."""
     grid: Mapping[str, Any] = data.grid or {}
     values = np.ma.masked_invalid([floats(row) for row in grid["values"]])
@@ -195,7 +195,7 @@ def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
         axis.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=6, frameon=False
         )
-    canvas.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
+    axis.figure.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
 
 
 def _hatch(axis: Any, x: Any, y: Any, chosen: Any, hatch: str, colour: str, gid: str) -> None:

@@ -7,6 +7,7 @@ the thin line runs between neighbouring points whose answers belong to different
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from flint import fmpq
@@ -150,14 +151,20 @@ def _edges(found: RegimeMap) -> dict[str, Any]:
 
 
 def _between(centres: list[float]) -> list[float]:
-    """Return the ends of the rectangles around evenly spaced centres."""
-    half = (centres[1] - centres[0]) / 2 if len(centres) > 1 else 0.5
-    return [centres[0] - half, *(c + half for c in centres)]
+    """Return the ends of the rectangles around centres in order: halfway to the next ones.
+
+    >>> _between([1.0, 2.0, 4.0]), _between([3.0])
+    ([0.5, 1.5, 3.0, 5.0], [2.5, 3.5])
+    """
+    if len(centres) == 1:
+        return [centres[0] - 0.5, centres[0] + 0.5]
+    inner = [(a + b) / 2 for a, b in pairwise(centres)]
+    return [2 * centres[0] - inner[0], *inner, 2 * centres[-1] - inner[-1]]
 
 
 def _regime_map(settings: Settings, progress: Progress) -> FigureData:
     (n, ell), (columns, rows) = settings.map_at, settings.map_grid
-    plan = MapPlan.of(n, ell, f"0.05:0.99:{columns}", r_relative=f"0.01:0.99:{rows}")
+    plan = MapPlan.of(n, ell, f"0.05:0.99@{columns}", r_relative=f"0.01:0.99@{rows}")
     found = regime_map(plan, progress=progress)
     return map_figure(found, "total")
 

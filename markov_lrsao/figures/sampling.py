@@ -17,7 +17,6 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
-from markov_lrsao.progress import no_progress
 
 if TYPE_CHECKING:
     from simulate.runs.samples import Samples
@@ -84,7 +83,7 @@ def play(experiment: Experiment, level: float) -> Summary:
 @lru_cache(maxsize=2000)
 def exact_point(schedule: str, n: int) -> CurvePoint:
     """Return E[T] and its phases at one n of a schedule, from the crossing counts."""
-    (point,) = curve(schedule, [n], progress=no_progress)
+    (point,) = curve([n], schedule)
     return point
 
 

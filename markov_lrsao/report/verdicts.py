@@ -74,7 +74,7 @@ def load_verification(path: Path) -> dict[str, Any]:
     try:
         data = load_json(read_text(path), str(path))
     except FileFormatError as error:
-        raise FileFormatError(f"--verify {error}; {_MAKE}") from None
+        raise FileFormatError(f"`verify` {error}; {_MAKE}") from None
     return check_report(data, str(path))
 
 
@@ -84,7 +84,7 @@ def check_report(data: Any, source: str) -> dict[str, Any]:
     from proofs_check.verification.registry import all_statements
 
     def refuse(what: str) -> FileFormatError:
-        return FileFormatError(f"--verify {printable(source)}: {what}; {_MAKE}")
+        return FileFormatError(f"`verify` {printable(source)}: {what}; {_MAKE}")
 
     if not isinstance(data, dict) or not isinstance(data.get("statements"), list):
         raise refuse("no list of statements")

@@ -128,7 +128,7 @@ def answer(
                 return _with_better_trap(law, found)
     raise UndecidedComparisonError(
         f"patterns do not decide here, and values do not within the limits: {reasons[-1]}; raise "
-        f"--max-states, or estimate with `markov-lrsao simulate`"
+        f"`max_states`, or estimate with `simulate()`"
     )
 
 

@@ -13,9 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from markov_lrsao.exact.frames import data_frame
 from proofs_check.claims.counterexample import Counterexample
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = [
     "Counterexample",
@@ -24,6 +28,7 @@ __all__ = [
     "EvidenceKind",
     "StatementResult",
     "Verdict",
+    "Verdicts",
     "combine",
 ]
 
@@ -166,6 +171,25 @@ class StatementResult:
             "code": list(self.code),
             "seconds": round(self.seconds, 3),
         }
+
+
+class Verdicts(list[StatementResult]):
+    """Outcomes of several statements, in the order in which they were checked."""
+
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per statement."""
+        return data_frame(
+            {
+                "id": result.id,
+                "title": result.title,
+                "verdict": result.verdict.value,
+                "evidence": ", ".join(kind.value for kind in result.kinds),
+                "errata": len(result.errata),
+                "counterexamples": len(result.counterexamples),
+                "seconds": result.seconds,
+            }
+            for result in self
+        )
 
 
 def combine(evidence: Iterable[Evidence]) -> Verdict:

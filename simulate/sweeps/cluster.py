@@ -67,7 +67,7 @@ def _connected(address: str) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise SchedulerError(
-            "--scheduler needs Dask: install it with pip install 'markov-lrsao[dask]'"
+            "`scheduler` needs Dask: install it with pip install 'markov-lrsao[dask]'"
         ) from None
     dask: Any = distributed
     # What Dask has to say about lost connections is said here, in one line.

@@ -54,7 +54,7 @@ _TABLES = {
 _HINTS = {
     "full": "free some space and start again, committed results are kept",
     "readonly": "the file or its folder cannot be written: make them writable, or name another "
-    "file with --out",
+    "file with `path`",
     "unable to open": "it cannot be opened: look at its permissions and those of its folder",
     "locked": "another sweep is writing it: wait until that has ended",
     "disk I/O error": "look after the disk, then start again; committed results are kept",
@@ -86,7 +86,7 @@ def _errors(path: Path) -> Iterator[None]:
 
 def _damaged(path: Path, what: str) -> DamagedError:
     return DamagedError(
-        f"results file {path} is damaged: {what}; sweep it again with --repair, "
+        f"results file {path} is damaged: {what}; sweep it again with `repair=True`, "
         f"which keeps the batches that are whole and replays the others"
     )
 

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peer_chains import chains
 
-from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, StepLaw, enumerate_joint
+from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, StepLaw
 from markov_lrsao.chains.kernels import lumps
 from markov_lrsao.chains.solvers import _exact, absorbing_outside
 from markov_lrsao.chains.solvers import quotient as module
 from markov_lrsao.chains.solvers.quotient import quotient
 from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.errors import VerificationError
+from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.progress import no_progress
 
 

@@ -165,7 +165,7 @@ def test_auto_falls_back_to_the_joint_chain(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys.modules["markov_lrsao.answers.expected"], "_MOST_JOINT_ROWS", 1)
     assert runtime(landscape, algorithm).method == "crossing"
     monkeypatch.setattr(blocks, "_LARGEST_BLOCK", 10)
-    with pytest.raises(CrossingError, match="use --method joint"):
+    with pytest.raises(CrossingError, match='use `method="joint"`'):
         runtime(landscape, algorithm, method="crossing")
     result = runtime(landscape, algorithm)
     assert (result.method, result.total.value) == ("joint", expected)

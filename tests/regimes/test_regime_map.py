@@ -233,12 +233,12 @@ def _points(path: Path) -> int:
 def test_files_of_others_are_refused(tmp_path: Path) -> None:
     plan = MapPlan.of(9, 2, "0.8", r_relative="0.5")
     (tmp_path / "text").write_text("not a database, but long enough to be taken for one" * 20)
-    with pytest.raises(ParameterError, match="--state"):
+    with pytest.raises(ParameterError, match="`state`"):
         regime_map(plan, state=tmp_path / "text")
     other = sqlite3.connect(tmp_path / "other")
     other.execute("CREATE TABLE t (x)")
     other.close()
-    with pytest.raises(ParameterError, match="--state"):
+    with pytest.raises(ParameterError, match="`state`"):
         regime_map(plan, state=tmp_path / "other")
     with pytest.raises(ParameterError, match="folder"):
         regime_map(plan, state=tmp_path / "missing" / "s.sqlite")

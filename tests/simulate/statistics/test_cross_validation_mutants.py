@@ -57,7 +57,7 @@ def changed_algorithm(change: Callable[[Algorithm], dict[str, Any]]) -> Callable
         right = Algorithm.lrsao
 
         def wrong(parameters: Any) -> Algorithm:
-            algorithm = right(parameters)
+            algorithm: Algorithm = right(parameters)
             return replace(algorithm, **change(algorithm))
 
         patch.setattr(Algorithm, "lrsao", wrong)
