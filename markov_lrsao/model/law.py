@@ -28,7 +28,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 
-__all__ = ["DOWN", "UP", "Kind", "Move", "Step", "StepLaw"]
+__all__ = ["DOWN", "UP", "Kind", "Moment", "Move", "Step", "StepLaw"]
 
 DOWN, UP = 0, 1
 IntArray = npt.NDArray[np.int64]
@@ -60,6 +60,18 @@ class Move:
 
 Kind = tuple[tuple[Move, Move], ...]
 """What all positions of one kind share: for each action the moves (down, up)."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One step of a run: where it began, the largest entries of the row, and what was done."""
+
+    time: int
+    position: int
+    tied: tuple[str, ...]
+    action: str
+    direction: int
+    accepted: bool
 
 
 @dataclass(frozen=True, eq=False)

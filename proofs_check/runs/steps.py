@@ -17,7 +17,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import DOWN, UP, Moment, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from proofs_check.claims.counterexample import Counterexample
 
@@ -27,18 +27,12 @@ Choice = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Moment):
     """One step of a run; `old` and `new` are the updated entry's values.
 
     `phase` and `next_phase` count the milestones hit so far, plus one.
     """
 
-    time: int
-    position: int
-    tied: tuple[str, ...]
-    action: str
-    direction: int
-    accepted: bool
     reward: fmpq
     next_position: int
     phase: int
