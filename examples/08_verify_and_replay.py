@@ -4,8 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proofs_check import Counterexample, verify
-from proofs_check.runs.steps import replay
+from proofs_check import Counterexample, replay, verify
 
 # %% Lemma 5, the plateau lemma. Its part (2) does not say that f must not decrease at the end of
 # the plateau, and without that it is false.

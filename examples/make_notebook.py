@@ -14,7 +14,6 @@ import argparse
 import ast
 import io
 import json
-import os
 import re
 import sys
 from contextlib import redirect_stdout
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from markov_lrsao.progress import Progress, no_progress, terminal_progress
+from markov_lrsao.storage import write_whole
 
 HERE = Path(__file__).resolve().parent
 NOTEBOOK = HERE / "tour.ipynb"
@@ -151,12 +151,7 @@ def main() -> int:
         fresh = NOTEBOOK.is_file() and NOTEBOOK.read_text(encoding="utf-8") == text
         print("up to date" if fresh else "out of date: run examples/make_notebook.py")
         return 0 if fresh else 1
-    partial = NOTEBOOK.with_name(f".{NOTEBOOK.name}.part")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, NOTEBOOK)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(NOTEBOOK, text)
     print(f"written: {NOTEBOOK}")
     return 0
 

@@ -1,11 +1,17 @@
 """Exact Markov-chain analysis of LRSAO and its relatives.
 
-The flow of data, one module per arrow::
+Rooms, each built on those before it::
 
-    landscape + parameters -> algorithm -> law        (position, action, direction) table
-    law -> regions, bounds, patterns -> automata      what of each Q-row the walk can see
-    automata -> lumping -> joint -> chain             every reachable (position, patterns)
-    chain -> solvers -> hitting, visits -> results    exact rationals or floats
+    exact      rationals, intervals, series, floats with error bounds
+    model      landscape + parameters -> algorithm -> law, the table of all steps
+    rows       law -> regions, bounds, patterns -> automata of single Q-rows
+    chains     any finite Markov chain: sources, solvers, hitting times, visits
+    crossing   automata -> sites and blocks -> generating functions, any n
+    joint      automata -> every reachable (position, patterns), small n
+    values     what patterns leave open: clusters of values, choices, enclosures
+    answers    expected runtimes, distributions, profiles, curves
+    regimes    maps over hyper-parameters; forms: closed forms; exchange: files of other tools
+    figures    pictures with their data; report: one page; cli: the command line
 
 `runtime` goes all the way; `docs/architecture.md` says more.
 

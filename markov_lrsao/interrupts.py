@@ -11,7 +11,8 @@ Elsewhere:
 
 - `interruptible` runs a native call that can be cancelled (a solver's query) beside the main
   thread, so that an interrupt is raised at once and is never mistaken for an answer;
-- `process_pool` makes workers that leave Ctrl-C to their parent and do not outlive it.
+- `process_pool` makes workers that leave Ctrl-C to their parent and do not outlive it;
+- `spread` plays a list of jobs on such a pool, with the results in order.
 """
 
 from __future__ import annotations
@@ -20,21 +21,31 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-__all__ = ["EXIT_CODE", "GRACE_SECONDS", "interruptible", "process_pool", "seen", "supervised"]
+__all__ = [
+    "EXIT_CODE",
+    "GRACE_SECONDS",
+    "interruptible",
+    "process_pool",
+    "seen",
+    "spread",
+    "supervised",
+]
 
 EXIT_CODE = 130
 GRACE_SECONDS = 1.4
 """How long a child may take to unwind after the first Ctrl-C."""
 _AGAIN_SECONDS = 0.01
+_FEW = 4  # jobs for which no process is started
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
+J = TypeVar("J")
 T = TypeVar("T")
 
 
@@ -256,3 +267,24 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         for process in ours:
             process.join()
         raise
+
+
+def spread(
+    work: Callable[[J], T], jobs: Sequence[J], workers: int | None = None, *, at_once: int = 1
+) -> Generator[T, None, None]:
+    """Yield ``work(job)`` for every job, in order; many jobs are spread over processes.
+
+    An error of a job is raised here, and the jobs after it are dropped.
+
+    Parameters
+    ----------
+    work : a function at the top level of its module, so that another process finds it
+    workers : processes; default one per core
+    at_once : jobs that are handed to a process together; more for jobs of milliseconds
+    """
+    count = workers or os.cpu_count() or 1
+    if count == 1 or len(jobs) < _FEW:
+        yield from map(work, jobs)
+        return
+    with process_pool(count) as pool:
+        yield from pool.map(work, jobs, chunksize=at_once)

@@ -3,33 +3,70 @@
 `verify` runs the checks of any statement and returns verdicts with their evidence;
 `docs/findings.md` tells what came out, `docs/statements.md` how statements are registered.
 
-The flow, one module per step::
+Rooms, each built on those before it::
 
-    setting -> changes -> workspace      the model and the statements, possibly mutated
-    statements/* + registry              what is claimed, where, and how it is checked
-    cases -> induction, facts            SMT: invariants for all n, l, alpha, gamma, r
-    abstraction, slope, plateau, uniform finite automata for all parameters at once
-    graph, excursions, phase3            joint chains with labelled steps, exact numbers
-    expressions -> algebra, polynomials, points -> lines   displayed lines as data
-    runs, monitors, search, landscapes   random exact runs, counterexamples, shrinking
-    verdict, counterexample, report      what comes out
+    claims        what is claimed: expressions, the setting, terms, verdicts, counterexamples
+    logic         SMT: cases of a step, one induction, facts for all n, l, alpha, gamma, r
+    runs          exact runs, joint chains with labelled steps, monitors, random search
+    algebra       displayed lines: symbolic proofs and refuting points
+    automata      finite automata for all parameters at once, and exact expectations from them
+    statements    the statements as data, and the workspace that their checks share
+    verification  the registry, the run of all checks, the reports
+
+The flow is one way: a `Setting` makes a `Workspace`, a check reads the workspace and yields
+`Evidence`, and the evidence on a statement amounts to its `Verdict`.
+
+Names are imported when they are first used: to replay a counterexample takes no statement.
 """
 
-from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
-from proofs_check.statements.registry import Statement, all_statements, find, verify
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proofs_check.claims.counterexample import Counterexample
+    from proofs_check.claims.setting import Setting
+    from proofs_check.claims.verdict import (
+        Erratum,
+        Evidence,
+        EvidenceKind,
+        StatementResult,
+        Verdict,
+    )
+    from proofs_check.runs.run import replay
+    from proofs_check.statements.statement import Statement
+    from proofs_check.verification.checking import verify
+    from proofs_check.verification.registry import all_statements, find
 
 __all__ = [
     "Counterexample",
     "Erratum",
     "Evidence",
-    "Kind",
+    "EvidenceKind",
     "Setting",
     "Statement",
     "StatementResult",
     "Verdict",
     "all_statements",
     "find",
+    "replay",
     "verify",
 ]
+
+_HOMES = {
+    "Counterexample": "claims.counterexample",
+    "Setting": "claims.setting",
+    "replay": "runs.run",
+    "Statement": "statements.statement",
+    "verify": "verification.checking",
+    "all_statements": "verification.registry",
+    "find": "verification.registry",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOMES.get(name, "claims.verdict")
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -19,7 +19,7 @@ from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import decimal_text, rational_text
-from markov_lrsao.interrupts import process_pool
+from markov_lrsao.interrupts import spread
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import JUMP
 from markov_lrsao.model.parameters import Parameters
@@ -95,15 +95,9 @@ def curve(
     for n, ell, _ in jobs:
         JUMP.check(n, ell)
     with progress(f"curve l = {schedule}", total=len(jobs)) as bar:
-        if workers <= 1 or len(jobs) < 4:
-            for job in jobs:
-                yield _point(job)
-                bar.advance()
-            return
-        with process_pool(workers) as pool:
-            for point in pool.map(_point, jobs, chunksize=max(1, len(jobs) // (8 * workers))):
-                yield point
-                bar.advance()
+        for point in spread(_point, jobs, workers):
+            yield point
+            bar.advance()
 
 
 def reference_instances() -> list[tuple[int, int]]:

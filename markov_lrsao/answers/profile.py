@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
-from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
 from markov_lrsao.errors import NotAbsorbingError, ParameterError, UndecidedComparisonError
+from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
@@ -117,16 +118,15 @@ class _Counter:
 
     def block(self, block: Block, flow: Sequence[Any]) -> None:
         """Count the steps of a block, given the expected number of steps begun per state."""
-        for state, edges, amount in zip(block.states, block.edges, flow, strict=True):
+        for i, (edges, amount) in enumerate(zip(block.edges, flow, strict=True)):
             if amount == 0:
                 continue
-            p = state.position
+            p = block.states[i].position
             for target, weight in edges:
                 if isinstance(weight, Corridor):
                     self._corridor(weight, amount)
                     continue
-                share = fmpq(weight[0] * p + weight[1] * (self.n - p), block.denominator)
-                part = amount * self.number(share)
+                part = amount * self.number(block.probability(i, weight))
                 self.steps[p] += part
                 to = self._target(block, target)
                 if to == p + 1:
@@ -139,8 +139,8 @@ class _Counter:
         if isinstance(target, int):
             return block.states[target].position
         if target.direction == UP:
-            return min(block.last + 1, block.automata.law.optimum)
-        return block.first - 1
+            return min(block.stretch.last + 1, block.law.optimum)
+        return block.stretch.first - 1
 
     def _corridor(self, corridor: Corridor, amount: Any) -> None:
         if self.exact:
@@ -159,48 +159,34 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     `back` sends downward exits back into the block at once.
     """
     size = len(block.states)
-    n = block.automata.law.n
-    matrix = fmpq_mat(size, size)
-    index = {state: i for i, state in enumerate(block.states)}
-    for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
-        matrix[i, i] = matrix[i, i] + 1
+    rows: list[list[tuple[int, fmpq]]] = [[] for _ in range(size)]
+    for i, edges in enumerate(block.edges):
         for target, weight in edges:
-            if isinstance(weight, Corridor):
-                share = fmpq(1)
-            else:
-                numerator = weight[0] * state.position + weight[1] * (n - state.position)
-                share = fmpq(numerator, block.denominator)
             if isinstance(target, Exit):
                 if not back or target.direction == UP:
                     continue
-                target = index[State(block.first, target.phase, target.patterns)]
-            matrix[target, i] = matrix[target, i] - share  # transposed
-    right = fmpq_mat(size, 1)
-    for i, amount in source.items():
-        right[i, 0] = amount
+                to = block.comes_back(target)
+                assert to is not None, "a downward exit from which nothing comes back"
+            else:
+                to = target
+            rows[i].append((to, block.probability(i, weight)))
     try:
-        solution = matrix.solve(right)
+        return solve_rows(rows, [source.get(i, fmpq(0)) for i in range(size)])
     except ZeroDivisionError:
         raise NotAbsorbingError(
             "the walk can enter a set of states that it never leaves: E[T] is infinite, and so "
             "are the steps of some positions; `markov-lrsao exact` shows the trap"
         ) from None
-    return [solution[i, 0] for i in range(size)]
 
 
 def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:
     """Return the probability of each upward exit, given the flow."""
-    n = block.automata.law.n
     result: dict[Exit, Any] = {}
-    for state, edges, amount in zip(block.states, block.edges, flow, strict=True):
+    for i, (edges, amount) in enumerate(zip(block.edges, flow, strict=True)):
         for target, weight in edges:
             if isinstance(target, Exit) and target.direction == UP and amount != 0:
-                if isinstance(weight, Corridor):
-                    share = fmpq(1)
-                else:
-                    p = state.position
-                    share = fmpq(weight[0] * p + weight[1] * (n - p), block.denominator)
-                result[target] = result.get(target, fmpq(0)) + amount * share
+                part = amount * block.probability(i, weight)
+                result[target] = result.get(target, fmpq(0)) + part
     return result
 
 
@@ -217,7 +203,7 @@ def _sites(d: Decomposition, counter: _Counter) -> dict[int, list[Any]]:
     # Downward moves from the top region, and the matching returns, are part of its block.
     counter.block(top, [counter.number(x) for x in _flow(top, {top.start[0]: fmpq(1)}, back=True)])
     laws: dict[int, list[Any]] = {
-        top.first: [0 * law[0], *law],  # 1 + D visits before the cut
+        top.stretch.first: [0 * law[0], *law],  # 1 + D visits before the cut
     }
     for site in d.sites:
         matrices = site_matrices(evaluation, d, site, True)
@@ -247,7 +233,6 @@ def _trimmed(law: list[Any]) -> list[Any]:
 def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
     """Count the bottom block: its j-th return from above happens if D >= j."""
     block = d.bottom
-    index = {state: i for i, state in enumerate(block.states)}
     source: dict[int, fmpq] = {block.start[0]: fmpq(1)}
     for j in range(len(law)):
         flow = _flow(block, source, back=False)
@@ -257,7 +242,7 @@ def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
         if j + 1 == len(law):
             break
         for exit_, probability in _exits(block, flow).items():
-            i = index.get(State(block.last, exit_.phase, exit_.patterns))
+            i = block.comes_back(exit_)
             if i is None:
                 raise NotAbsorbingError(NEVER_BACK)
             source[i] = source.get(i, fmpq(0)) + probability

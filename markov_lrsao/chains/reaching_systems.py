@@ -100,10 +100,10 @@ class Systems:
     ) -> None:
         self.field, self.progress = field, progress
         earned = rewards.of_states(chain.size)
-        self.block = np.arange(chain.size)
+        self.class_of = np.arange(chain.size)
         if field == "exact" and rewards.transitions is None and worth_merging(chain):
-            merged = quotient(chain, inside, self._classes(inside, target, earned, rewards))
-            chain, inside, self.block = merged.chain, merged.inside, merged.block
+            merged = quotient(chain, inside, self._colours(inside, target, earned, rewards))
+            chain, inside, self.class_of = merged.chain, merged.inside, merged.class_of
             first = merged.representative
             target, surely = target[first], surely[first]
             earned = [earned[i] for i in first.tolist()]
@@ -117,15 +117,15 @@ class Systems:
                 self._in_floats(earned, moving)
 
     @staticmethod
-    def _classes(
+    def _colours(
         inside: BoolArray, target: BoolArray, earned: Sequence[fmpq], rewards: Rewards
     ) -> npt.NDArray[np.int64]:
-        classes = target.astype(np.int64)
+        colours = target.astype(np.int64)
         if rewards.states is not None:
             numbers: dict[str, int] = {}
             for i in np.flatnonzero(inside).tolist():
-                classes[i] = numbers.setdefault(str(earned[i]), len(numbers))
-        return classes
+                colours[i] = numbers.setdefault(str(earned[i]), len(numbers))
+        return colours
 
     def _solve(
         self,
@@ -251,7 +251,7 @@ class Systems:
         return np.where(there > 0.0, np.maximum(tilted, _DENORMAL), 0.0)
 
     def variance(self, b: int) -> tuple[Any, float]:
-        """Return variance (None above the range of floats) and deviation at a block."""
+        """Return variance (None above the range of floats) and deviation at a class."""
         if self.field == "exact":
             ratio = self.spread[b] / self.hit[b]
             return ratio, _square_root(ratio)

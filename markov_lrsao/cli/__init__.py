@@ -31,28 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     """Run the command line; errors that a user can cause become one line."""
-    from typer.exceptions import TyperException
-
-    from markov_lrsao.cli.app import app
-
     if "_MARKOV_LRSAO_COMPLETE" in os.environ:
         # The shell asks for words. Typer wraps their descriptions at the terminal's width, and
         # fish would take the second line of a description for another word.
         os.environ["COLUMNS"] = "10000"
     try:
-        code = app(
-            args=list(arguments) if arguments is not None else None,
-            prog_name="markov-lrsao",
-            standalone_mode=False,
-        )
+        code = _command(arguments)
         sys.stdout.flush()
-        return int(code or 0)
-    except TyperException as error:
-        from markov_lrsao.cli.app import usage_message
-        from markov_lrsao.texts import one_line
-
-        text, code = usage_message(error)
-        print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
         return code
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
@@ -70,6 +55,23 @@ def _run(arguments: Sequence[str] | None) -> int:
                 _drop_output()  # it may be what failed: a full disk
             return 2
         raise
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    """Run a command, or say how it is used; return the exit code."""
+    from typer.exceptions import TyperException
+
+    from markov_lrsao.cli.app import app, usage_message
+
+    given = list(arguments) if arguments is not None else None
+    try:
+        return int(app(args=given, prog_name="markov-lrsao", standalone_mode=False) or 0)
+    except TyperException as error:
+        from markov_lrsao.texts import one_line
+
+        text, code = usage_message(error)
+        print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
+        return code
 
 
 def _drop_output() -> None:

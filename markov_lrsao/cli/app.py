@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import getdoc
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -15,6 +16,7 @@ from markov_lrsao.cli import (
     export,
     figures,
     formula,
+    map,
     relax,
     replay,
     report,
@@ -25,7 +27,8 @@ from markov_lrsao.cli import (
     sweep,
     verify,
 )
-from markov_lrsao.cli import map as map_command
+from markov_lrsao.cli.output import emit
+from markov_lrsao.release import release
 
 __all__ = ["app", "usage_message"]
 
@@ -37,36 +40,71 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "color": False},
 )
-for module in (
-    exact,
-    states,
-    distribution,
-    sites,
-    formula,
-    curve,
-    map_command,
-    export,
-    solve,
-    simulate,
-    sweep,
-    cross_validate,
-    relax,
-    verify,
-    replay,
-    figures,
-    report,
+for name, function, *examples in (
+    ("exact", exact.exact, "exact --n 9 --ell 2 --alpha 0.95 --gamma 1/10 --r 1.03"),
+    ("states", states.states, "states --n 9 --ell 2 --part right"),
+    (
+        "distribution",
+        distribution.distribution,
+        "distribution --n 1000 --ell 10 --quantiles 0.5,0.9,0.99",
+    ),
+    ("sites", sites.sites, "sites --n 30 --ell 5"),
+    ("formula", formula.formula, "formula phase3 --latex"),
+    ("curve", curve.curve, "curve --ell sqrt --n 50:10000:50"),
+    ("reference", curve.reference, "reference --out reference_values.csv"),
+    (
+        "map",
+        map.map_,
+        "map --n 9 --ell 2 --alpha 0.5:0.99@5 --r-relative 0.1:0.9@3 --out map.png",
+    ),
+    ("export", export.export, "export --n 9 --ell 2 --format drn jump.drn"),
+    (
+        "solve",
+        solve.solve,
+        "export --n 9 --ell 2 jump.drn",
+        "solve jump.drn --target target --exact",
+    ),
+    ("simulate", simulate.simulate, "simulate --n 1000 --ell 2 --runs 2000 --seed 1"),
+    ("sweep", sweep.sweep, "sweep --n 50:500:50 --ell 2,sqrt --runs 200 --out s.sqlite"),
+    ("cross-validate", cross_validate.cross_validate, "cross-validate --n-max 12"),
+    ("relax", relax.relax, "relax --n 9:14 --ell 2 --factors 0,0+,0.5,0.9,1.05"),
+    ("verify", verify.verify, 'verify "Lemma 10"'),
+    ("replay", replay.replay, "verify 'Lemma 5' --save bad", "replay bad/lemma-5.json"),
+    ("figures", figures.figures, "figures --quick --only objectives --out figures"),
+    ("report", report.report, "report --quick --out report.html"),
 ):
-    module.register(app)
-for command in app.registered_commands:
-    # Summaries are wrapped, not cut; examples are neither, so that they can be pasted.
-    command.short_help = " ".join((getdoc(command.callback) or "").partition("\n\n")[0].split())
-    if command.epilog and not command.epilog.startswith("\b"):
-        command.epilog = f"\b\n{command.epilog}"
+    app.command(
+        name,
+        # Summaries are wrapped, not cut; examples (after \b) are neither: they can be pasted.
+        short_help=" ".join((getdoc(function) or "").partition("\n\n")[0].split()),
+        epilog="\b\nExample: " + "\n         ".join(f"markov-lrsao {line}" for line in examples),
+    )(function)
 
 
-@app.callback()
-def _root() -> None:
-    """Keep `markov-lrsao COMMAND` the form even while there is one command."""
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --version: also Python's and the libraries'.")
+    ] = False,
+) -> None:
+    if version:
+        emit(as_json, _versions, lambda: f"markov-lrsao {release()}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise typer.BadParameter("a command is missing")
+    if as_json:
+        raise typer.BadParameter("--json belongs behind the command, or to --version")
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that results depend on."""
+    from importlib.metadata import version
+    from platform import python_version
+
+    libraries = {name: version(name) for name in ("python-flint", "numpy", "numba", "z3-solver")}
+    return {"version": release(), "python": python_version(), **libraries}
 
 
 def usage_message(error: TyperException) -> tuple[str, int]:

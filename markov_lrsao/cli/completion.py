@@ -38,7 +38,7 @@ def statements(incomplete: str) -> list[str]:
     Their names have spaces. Bash inserts a word as it is, so there they are offered only where
     a quote has been opened; zsh and fish quote by themselves.
     """
-    from proofs_check.statements.registry import all_statements
+    from proofs_check.verification.registry import all_statements
 
     bash_words = os.environ.get("COMP_WORDS")
     if bash_words is not None and bash_words.split("\n")[-1][:1] not in ("'", '"'):

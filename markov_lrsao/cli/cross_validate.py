@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption
-from markov_lrsao.cli.output import json_text
-from markov_lrsao.cli.simulate import ArithmeticName, KernelName
+from markov_lrsao.cli.options import (
+    ARITHMETIC,
+    KERNEL,
+    RUNS,
+    SEED,
+    AlphaOption,
+    ArithmeticName,
+    GammaOption,
+    JsonOption,
+    KernelName,
+    ROption,
+)
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from simulate.statistics.crossval import Agreement
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("cross-validate", epilog="Example: markov-lrsao cross-validate --n-max 12")(
-        cross_validate
-    )
+__all__ = ["cross_validate"]
 
 
 def cross_validate(
@@ -29,32 +32,31 @@ def cross_validate(
     ell: Annotated[
         int | None, typer.Option("--ell", "-l", help="Only this l.", show_default="all")
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", help="Runs per (n, l).")] = 100_000,
-    seed: Annotated[int, typer.Option("--seed", help="An integer >= 0.")] = 1,
+    runs: Annotated[int, RUNS] = 100_000,
+    seed: Annotated[int, SEED] = 1,
     level: Annotated[
         float,
         typer.Option("--level", help="Probability that any test fails although all is right."),
     ] = 0.001,
-    alpha: Annotated[str | None, typer.Option("--alpha", help="Learning rate.")] = None,
-    gamma: Annotated[str | None, typer.Option("--gamma", help="Discount.")] = None,
-    r: Annotated[str | None, typer.Option("--r", help="Plateau penalty.")] = None,
+    alpha: AlphaOption = None,
+    gamma: GammaOption = None,
+    r: ROption = None,
     means_only: Annotated[
         bool,
         typer.Option("--moments-only", "--means-only", help="Do not compare whole distributions."),
     ] = False,
-    kernel: Annotated[KernelName, typer.Option(help="event or step.")] = KernelName.event,
-    arithmetic: Annotated[
-        ArithmeticName, typer.Option(help="exact or float64.")
-    ] = ArithmeticName.exact,
+    kernel: Annotated[KernelName, KERNEL] = KernelName.event,
+    arithmetic: Annotated[ArithmeticName, ARITHMETIC] = ArithmeticName.exact,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the cell.
+    """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the experiment.
 
     Without --alpha, --gamma and --r the comparison is made at three points of (H), the paper's
     and two others. Choices are compared with the paper's algorithm on bit strings, too.
     """
     from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
+    from markov_lrsao.tables import VERDICT_COLOURS
     from simulate.statistics.crossval import cross_validate as compare
     from simulate.statistics.crossval import grid
     from simulate.sweeps.plan import build_algorithm
@@ -65,9 +67,9 @@ def cross_validate(
             f"empty; the smallest instance is n = 9"
         )
     given = alpha is not None or gamma is not None or r is not None
-    cells = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
+    experiments = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
     agreement = compare(
-        cells,
+        experiments,
         runs=runs,
         seed=seed,
         level=level,
@@ -77,12 +79,7 @@ def cross_validate(
         arithmetic=arithmetic.value,
         progress=terminal_progress,
     )
-    if as_json:
-        print(json_text(agreement.to_dict()))
-    else:
-        from markov_lrsao.tables import VERDICT_COLOURS, show
-
-        show(_text(agreement), VERDICT_COLOURS)
+    emit(as_json, agreement.to_dict, lambda: _text(agreement), VERDICT_COLOURS)
     if not agreement.agrees:
         raise typer.Exit(1)
 
@@ -91,14 +88,14 @@ def _text(agreement: Agreement) -> str:
     from markov_lrsao.tables import table
 
     rows = []
-    for cell in agreement.cells:
-        for test in cell.comparisons:
+    for experiment in agreement.experiments:
+        for test in experiment.comparisons:
             rows.append(
                 [
-                    str(cell.n),
-                    str(cell.ell),
-                    cell.point,
-                    f"{cell.runs:,}",
+                    str(experiment.n),
+                    str(experiment.ell),
+                    experiment.point,
+                    f"{experiment.runs:,}",
                     test.quantity,
                     test.test,
                     "" if test.exact is None else f"{test.exact:,.4f}",
@@ -127,8 +124,8 @@ def _text(agreement: Agreement) -> str:
         if agreement.agrees
         else "DISAGREE: "
         + "; ".join(
-            f"n = {cell.n}, l = {cell.ell}, {cell.point}, {test.quantity} (p = {test.p_value:.2g})"
-            for cell, test in agreement.failures
+            f"n = {e.n}, l = {e.ell}, {e.point}, {test.quantity} (p = {test.p_value:.2g})"
+            for e, test in agreement.failures
         )
     )
     return (

@@ -3,59 +3,46 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from markov_lrsao.cli.completion import choices
-from markov_lrsao.cli.options import JsonOption, WorkersOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.options import ELLS, NS, JsonOption, WorkersOption
+from markov_lrsao.cli.output import emit
 
-__all__ = ["register"]
+if TYPE_CHECKING:
+    from markov_lrsao.answers.curves import CurvePoint
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("curve", epilog="Example: markov-lrsao curve --ell sqrt --n 50:10000:50")(curve)
-    app.command("reference", epilog="Example: markov-lrsao reference --out reference_values.csv")(
-        reference
-    )
+__all__ = ["curve", "reference"]
 
 
 def curve(
-    ell: Annotated[
-        str,
-        typer.Option(
-            "--ell",
-            "-l",
-            help="A number, or cbrt, sqrt, half = floor((n-5)/2).",
-            autocompletion=choices("2", "cbrt", "sqrt", "half"),
-        ),
-    ] = "2",
-    n: Annotated[
-        str, typer.Option("--n", help="first:last:step, or a comma-separated list.")
-    ] = "50:1000:50",
+    ell: Annotated[str, ELLS] = "2",
+    n: Annotated[str, NS] = "50:1000:50",
     exact: Annotated[bool, typer.Option("--exact", help="Exact fractions (slower).")] = False,
-    workers: WorkersOption = 0,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print E[T], its phases and its ratio to n H_n for a schedule of l (paper's parameters)."""
     from markov_lrsao.answers.curves import curve as points
+    from markov_lrsao.exact.ranges import integers
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.tables import show, table
-    from simulate.sweeps.plan import parse_range
 
     chosen = points(
         ell,
-        parse_range(n),
+        integers(n, "n"),
         field="exact" if exact else "float",
         workers=workers or os.cpu_count() or 1,
         progress=terminal_progress,
     )
-    if as_json:
-        print(json_text([p.result.to_dict() for p in chosen]))
-        return
+    emit(as_json, lambda: {"points": [p.result.to_dict() for p in chosen]}, lambda: _text(chosen))
+
+
+def _text(points: Iterable[CurvePoint]) -> str:
+    from markov_lrsao.tables import table
+
     rows = [
         [
             str(p.n),
@@ -66,15 +53,10 @@ def curve(
             f"{p.coupon_collector:.8g}",
             f"{float(p.result.total) / p.coupon_collector:.4f}",
         ]
-        for p in chosen
+        for p in points
     ]
-    show(
-        table(
-            ["n", "l", "E[T]", "E[T1]", "E[T2]", "E[T3]", "sd[T]", "n H_n", "ratio"],
-            rows,
-            right=range(9),
-        )
-    )
+    header = ["n", "l", "E[T]", "E[T1]", "E[T2]", "E[T3]", "sd[T]", "n H_n", "ratio"]
+    return table(header, rows, right=range(9))
 
 
 def reference(
@@ -84,9 +66,8 @@ def reference(
 ) -> None:
     """Print exact E[T], phases and variance for a grid of (n, l), as CSV to cite."""
     from markov_lrsao.answers.curves import reference_csv, reference_instances
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.report.files import check_writable
+    from markov_lrsao.storage import check_writable, write_whole
 
     if out is not None:
         check_writable(out)
@@ -94,12 +75,5 @@ def reference(
     if out is None:
         print(text, end="")
         return
-    temporary = out.with_name(f".{out.name}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, out)
-    except OSError as error:
-        raise ParameterError(f"cannot write {out}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(out, text)
     print(f"written: {out}")

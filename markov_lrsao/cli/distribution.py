@@ -2,94 +2,81 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from markov_lrsao.cli.completion import choices
 from markov_lrsao.cli.options import (
+    LANDSCAPE,
+    LIST,
     AlphaOption,
     EllOption,
     GammaOption,
     JsonOption,
-    LandscapeOption,
     NOption,
     OutsideHOption,
+    PlotOption,
     ROption,
     instance,
-    numbers,
 )
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.distribution import Distribution, Quantile
     from markov_lrsao.exact.quantity import Quantity
 
-__all__ = ["register"]
+__all__ = ["check_plot", "distribution"]
 
 _FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0)
 _DIGITS = 6
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "distribution",
-        epilog="Example: markov-lrsao distribution --n 1000 --ell 10 --quantiles 0.5,0.9,0.99",
-    )(distribution)
+class Method(StrEnum):
+    """How the distribution is computed."""
+
+    auto = "auto"
+    powers = "powers"
+    inversion = "inversion"
 
 
 def distribution(
     n: NOption = None,
     ell: EllOption = None,
     quantiles: Annotated[
-        str, typer.Option("--quantiles", help="Comma-separated levels in (0,1).")
+        str, typer.Option("--quantiles", help=f"Levels in (0,1): {LIST}.")
     ] = "0.05,0.25,0.5,0.75,0.95,0.99",
-    at: Annotated[
-        str | None, typer.Option("--at", help="Comma-separated times t for P(T <= t).")
-    ] = None,
+    at: Annotated[str | None, typer.Option("--at", help="Times t for P(T <= t).")] = None,
     phase: Annotated[
         int | None, typer.Option("--phase", help="One phase (1, 2, ..) instead of T.")
     ] = None,
     method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            help="auto, powers (small n), inversion (any n).",
-            autocompletion=choices("auto", "powers", "inversion"),
-        ),
-    ] = "auto",
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the distribution function (png, svg, pdf).")
-    ] = None,
+        Method, typer.Option("--method", help="powers: small n; inversion: any n.")
+    ] = Method.auto,
+    plot: PlotOption = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
     outside_h: OutsideHOption = False,
-    landscape: LandscapeOption = "jump",
+    landscape: Annotated[str, LANDSCAPE] = "jump",
     as_json: JsonOption = False,
 ) -> None:
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T])."""
     from markov_lrsao.answers.distribution import distribution as law_of
-    from markov_lrsao.errors import ParameterError
+    from markov_lrsao.exact.ranges import integers
     from markov_lrsao.progress import terminal_progress
 
-    if method not in ("auto", "powers", "inversion"):
-        raise ParameterError(f"method = {method!r}: choose auto, powers or inversion")
-    levels = numbers(quantiles, "quantiles", float)
-    times = [] if at is None else numbers(at, "at", int)
-    for level in levels:
-        if not 0 < level < 1:
-            raise ParameterError(f"quantiles: {level} is out of range, 0 < q < 1 is needed")
-    if plot is not None:
-        _check_plot(plot)
+    levels = _levels(quantiles)
+    times = [] if at is None else integers(at, "at")
+    check_plot(plot)
     chosen = instance(n, ell, alpha, gamma, r, landscape)
+    shape = chosen.landscape
     law = law_of(
-        chosen.landscape,
+        shape,
         chosen.algorithm,
         phase=phase,
-        method=method,  # type: ignore[arg-type]
+        method=method.value,
         outside_h=outside_h,
         progress=terminal_progress,
     )
@@ -98,25 +85,43 @@ def distribution(
     if plot is not None:
         from markov_lrsao.figures.plots import plot_distribution
 
-        title = f"{chosen.landscape.name}, n = {chosen.landscape.n}, l = {chosen.landscape.ell}"
+        title = f"{shape.name}, n = {shape.n}, l = {shape.ell}"
         plot_distribution(law, found, name, title, plot)
-    shape = chosen.landscape
-    if as_json:
-        print(json_text({"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)}))
-    else:
-        from markov_lrsao.tables import show
+    emit(
+        as_json,
+        lambda: {"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)},
+        lambda: (
+            _text(shape.n, shape.ell, name, law, found, times)
+            + ("" if plot is None else f"\n\nwritten: {plot}")
+        ),
+    )
 
-        show(_text(shape.n, shape.ell, name, law, found, times))
-        if plot is not None:
-            print(f"\nwritten: {plot}")
+
+def _levels(text: str) -> list[float]:
+    """Read levels of quantiles."""
+    from markov_lrsao.errors import ParameterError
+    from markov_lrsao.exact.ranges import rationals
+    from markov_lrsao.exact.rationals import rational_text, shorten, to_float
+
+    levels = []
+    for exact in rationals(text, "quantiles"):
+        level = to_float(exact) if 0 < exact < 1 else 0.0
+        if not 0 < level < 1:  # a float may round to either end
+            raise ParameterError(
+                f"quantiles: {shorten(rational_text(exact), 30)} is out of range, "
+                f"0 < q < 1 is needed"
+            )
+        levels.append(level)
+    return levels
 
 
-def _check_plot(plot: Path) -> None:
+def check_plot(plot: Path | None) -> None:
+    """Raise ParameterError if a plot could not be written."""
     from markov_lrsao.errors import ParameterError
 
-    if plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ParameterError(f"--plot {plot}: the name must end in .png, .svg or .pdf")
-    if not plot.resolve().parent.is_dir():
+    if plot is not None and not plot.resolve().parent.is_dir():
         raise ParameterError(f"--plot {plot}: the folder does not exist")
 
 

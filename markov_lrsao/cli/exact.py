@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from markov_lrsao.cli.options import (
+    LANDSCAPE,
+    MAX_STATES,
     AlphaOption,
     EllOption,
     GammaOption,
     JsonOption,
-    LandscapeOption,
     NOption,
     OutsideHOption,
     ROption,
+    ToleranceOption,
+    UnmergedOption,
     instance,
 )
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.results import RuntimeResult
     from markov_lrsao.exact.quantity import Quantity
 
-__all__ = ["register"]
+__all__ = ["exact"]
 
 
 class Method(StrEnum):
@@ -33,14 +36,6 @@ class Method(StrEnum):
     auto = "auto"
     joint = "joint"
     crossing = "crossing"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "exact",
-        epilog="Example: markov-lrsao exact --n 9 --ell 2 --alpha 0.95 --gamma 1/10 --r 1.03",
-    )(exact)
 
 
 def exact(
@@ -56,25 +51,14 @@ def exact(
     moments: Annotated[
         int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
     ] = 2,
-    unmerged: Annotated[
-        bool, typer.Option("--unmerged", help="Keep equivalent patterns apart (joint).")
-    ] = False,
-    max_states: Annotated[
-        int | None, typer.Option("--max-states", help="Refuse joint chains larger than this.")
-    ] = None,
-    tolerance: Annotated[
-        str | None,
-        typer.Option(
-            "--tolerance",
-            help="Relative width at which an enclosure is narrow enough.",
-            show_default="1/2000",
-        ),
-    ] = None,
+    unmerged: UnmergedOption = False,
+    max_states: Annotated[int | None, MAX_STATES] = None,
+    tolerance: ToleranceOption = None,
     runs: Annotated[
         int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
     ] = 10_000,
     outside_h: OutsideHOption = False,
-    landscape: LandscapeOption = "jump",
+    landscape: Annotated[str, LANDSCAPE] = "jump",
     as_json: JsonOption = False,
 ) -> None:
     """Print the expected runtime, in total and phase by phase.
@@ -84,9 +68,9 @@ def exact(
     found within the limits, the answer is a simulation's, and says so.
     """
     from markov_lrsao.answers.expected import runtime
+    from markov_lrsao.cli.estimate import estimate
     from markov_lrsao.errors import ParameterError, UndecidedComparisonError
     from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.tables import show
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
@@ -107,16 +91,10 @@ def exact(
     except UndecidedComparisonError as error:
         if runs == 0:
             raise
-        from markov_lrsao.cli.estimate import estimate
-
         found = estimate(chosen, runs, str(error), terminal_progress)
-        data, text = found.to_dict(), found.text()
+        emit(as_json, found.to_dict, found.text)
     else:
-        data, text = result.to_dict(), _text(result)
-    if as_json:
-        print(json_text(data))
-    else:
-        show(text)
+        emit(as_json, result.to_dict, lambda: _text(result))
 
 
 def _text(result: RuntimeResult) -> str:

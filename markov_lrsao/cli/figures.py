@@ -7,31 +7,22 @@ from typing import Annotated
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.options import JsonOption, NamesOption, QuickOption
+from markov_lrsao.cli.output import emit
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "figures", epilog="Example: markov-lrsao figures --quick --only objectives --out figures"
-    )(figures)
+__all__ = ["figures"]
 
 
 def figures(
     out: Annotated[
         Path, typer.Option("--out", help="Folder of the files; made if missing.")
     ] = Path("figures"),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer points and runs: all figures within two minutes.")
-    ] = False,
+    quick: QuickOption = False,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", help="A figure's name; repeat it for several.", show_default="all"),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Print the names and stop.")] = False,
+    names: NamesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw the figures as PNG and SVG and save the data behind each as JSON and CSV.
@@ -44,27 +35,28 @@ def figures(
     from markov_lrsao.tables import table
 
     selected = chosen(only)
-    if list_:
-        if as_json:
-            print(json_text([{"name": f.name, "title": f.title} for f in selected]))
-        else:
-            print(table(["name", "title"], [[f.name, f.title] for f in selected]))
+    listed = [[f.name, f.title] for f in selected]
+    if names:
+        emit(
+            as_json,
+            lambda: {"figures": [{"name": f.name, "title": f.title} for f in selected]},
+            lambda: table(["name", "title"], listed),
+        )
         return
     settings = Settings.quick() if quick else Settings.full()
     paths = build([f.name for f in selected], out, settings, terminal_progress)
-    if as_json:
-        print(
-            json_text(
-                {
-                    "folder": str(out),
-                    "settings": settings.to_dict(),
-                    "figures": [
-                        {"name": f.name, "title": f.title, "data": str(path)}
-                        for f, path in zip(selected, paths, strict=True)
-                    ],
-                }
-            )
-        )
-    else:
-        print(table(["figure", "title"], [[f.name, f.title] for f in selected]))
-        print(f"\n{len(paths)} figures in {out}, each as png, svg, json and csv")
+    emit(
+        as_json,
+        lambda: {
+            "folder": str(out),
+            "settings": settings.to_dict(),
+            "figures": [
+                {"name": f.name, "title": f.title, "data": str(path)}
+                for f, path in zip(selected, paths, strict=True)
+            ],
+        },
+        lambda: (
+            f"{table(['figure', 'title'], listed)}\n\n"
+            f"{len(paths)} figures in {out}, each as png, svg, json and csv"
+        ),
+    )

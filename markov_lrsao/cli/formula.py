@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from markov_lrsao.cli.options import JsonOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.output import emit
 
-__all__ = ["register"]
+__all__ = ["formula"]
 
 
 class Which(StrEnum):
@@ -20,11 +20,6 @@ class Which(StrEnum):
     phase2 = "phase2"
     phase3 = "phase3"
     total = "total"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("formula", epilog="Example: markov-lrsao formula phase3 --latex")(formula)
 
 
 def formula(
@@ -40,12 +35,16 @@ def formula(
 
     from markov_lrsao.forms.catalogue import formulas
 
-    lines = formulas(which.value)
-    texts = [
-        (f.name, to_latex(f.expression) if latex else str(f.expression), f.range) for f in lines
+    found = [
+        {
+            "name": f.name,
+            "expression": to_latex(f.expression) if latex else str(f.expression),
+            "range": f.range,
+        }
+        for f in formulas(which.value)
     ]
-    if as_json:
-        print(json_text([{"name": a, "expression": b, "range": c} for a, b, c in texts]))
-        return
-    for name, text, valid in texts:
-        print(f"{name}   [{valid}]\n    {text}\n")
+    emit(
+        as_json,
+        lambda: {"formulas": found},
+        lambda: "\n".join(f"{f['name']}   [{f['range']}]\n    {f['expression']}\n" for f in found),
+    )

@@ -2,60 +2,67 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from markov_lrsao.cli.completion import choices
-from markov_lrsao.cli.options import EllOption, GammaOption, JsonOption, NOption, OutsideHOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.options import (
+    ALPHAS,
+    MAX_STATES,
+    RS,
+    EllOption,
+    GammaOption,
+    JsonOption,
+    NOption,
+    OutsideHOption,
+    ToleranceOption,
+    WorkersOption,
+)
+from markov_lrsao.cli.output import emit, json_text
+from markov_lrsao.release import SCHEMA
 
 if TYPE_CHECKING:
+    from flint import fmpq
+
     from markov_lrsao.regimes.grid import RegimeMap
 
-__all__ = ["register"]
+__all__ = ["map_"]
 
 _ENDINGS = (".png", ".svg", ".csv", ".json")
 _MOST_LISTED = 20
+_PLACES = "0.005:0.995@100"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "map",
-        epilog="Example: markov-lrsao map --n 9 --ell 2 --alpha 0.5:0.99:5 "
-        "--r-relative 0.1:0.9:3 --out map.png",
-    )(map_)
+class QuantityName(StrEnum):
+    """What is mapped."""
+
+    total = "total"
+    phase1 = "phase1"
+    phase2 = "phase2"
+    phase3 = "phase3"
+    stddev = "stddev"
 
 
 def map_(
     n: NOption = None,
     ell: EllOption = None,
-    alpha: Annotated[
-        str, typer.Option("--alpha", help="Learning rates low:high:count, ends included.")
-    ] = "0.01:0.99:99",
+    alpha: Annotated[str, ALPHAS] = "0.01:0.99@99",
     r_relative: Annotated[
         str | None,
         typer.Option(
             "--r-relative",
             help="Penalties by their place in (H): 0 and 1 are its ends.",
-            show_default="0.005:0.995:100",
+            show_default=_PLACES,
         ),
     ] = None,
-    r: Annotated[
-        str | None, typer.Option("--r", help="Penalties themselves, low:high:count.")
-    ] = None,
+    r: Annotated[str | None, RS] = None,
     gamma: GammaOption = None,
     quantity: Annotated[
-        str,
-        typer.Option(
-            "--quantity",
-            help="total, phase1, phase2, phase3 or stddev.",
-            autocompletion=choices("total", "phase1", "phase2", "phase3", "stddev"),
-        ),
-    ] = "total",
+        QuantityName, typer.Option("--quantity", help="What to map.")
+    ] = QuantityName.total,
     out: Annotated[
         list[Path] | None,
         typer.Option("--out", help="Picture (.png, .svg) or table (.csv, .json); may be repeated."),
@@ -68,54 +75,28 @@ def map_(
             show_default="--out with the ending .sqlite",
         ),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", help="Processes.", min=1, max=1024, show_default="one per core"),
-    ] = None,
-    tolerance: Annotated[
-        str | None,
-        typer.Option(
-            "--tolerance",
-            help="Relative width at which an enclosure is narrow enough.",
-            show_default="1/2000",
-        ),
-    ] = None,
-    max_states: Annotated[
-        int,
-        typer.Option(
-            "--max-states", help="States per point; more make enclosures narrower.", min=1
-        ),
-    ] = 3000,
+    workers: WorkersOption = None,
+    tolerance: ToleranceOption = None,
+    max_states: Annotated[int, MAX_STATES] = 3000,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Map E[T], a phase or the standard deviation over alpha and r, with the regimes' borders.
 
-    Exact where the regime is decided, a rigorous enclosure elsewhere. An interrupted map with a
-    state file is finished by starting it again.
+    Exact where the regime is decided, a rigorous enclosure elsewhere; more states per point
+    make it narrower. An interrupted map with a state file is finished by starting it again.
     """
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
     from markov_lrsao.regimes.grid import MapPlan, regime_map
-    from markov_lrsao.regimes.points import QUANTITIES
+    from markov_lrsao.storage import write_whole
 
-    if n is None or ell is None:
-        raise ParameterError("--n and --ell are missing: give both, e.g. --n 30 --ell 5")
-    if quantity not in QUANTITIES:
-        raise ParameterError(f"--quantity {quantity!r} is unknown: choose {', '.join(QUANTITIES)}")
     files = out or []
-    for path in files:
-        if path.suffix.lower() not in _ENDINGS:
-            raise ParameterError(f"--out {path}: the ending must be {', '.join(_ENDINGS)}")
-        if not path.parent.is_dir():
-            raise ParameterError(f"--out {path}: the folder does not exist; make it first")
-    if r is None and r_relative is None:
-        r_relative = "0.005:0.995:100"
+    _check(n, ell, files)
     plan = MapPlan.of(
-        n,
-        ell,
+        n or 0,
+        ell or 0,
         alpha,
-        r_relative=r_relative,
+        r_relative=_PLACES if r is None and r_relative is None else r_relative,
         r=r,
         gamma=gamma,
         outside_h=outside_h,
@@ -125,19 +106,31 @@ def map_(
     if state is None and files:
         state = files[0].with_suffix(".sqlite")
     found = regime_map(plan, state=state, workers=workers, progress=terminal_progress)
-    words = [
-        f"markov-lrsao map --n {n} --ell {ell} --alpha {alpha}",
-        f"--r {r}" if r is not None else f"--r-relative {r_relative}",
-        *([f"--gamma {gamma}"] if gamma is not None else []),
-        *([f"--quantity {quantity}"] if quantity != "total" else []),
-        *(["--outside-h"] if outside_h else []),
-    ]
+    name = quantity.value
+    chosen = {"n": n, "ell": ell, "alpha": alpha, "r": r, "r-relative": r_relative, "gamma": gamma}
+    command = _command(chosen | {"quantity": None if name == "total" else name}, outside_h)
     for path in files:
-        _write(path, _content(path, found, quantity, " ".join(words)))
-    if as_json:
-        print(json_text(found.to_dict(quantity)))
-    else:
-        _print(found, quantity, files)
+        write_whole(path, _content(path, found, name, command))
+    emit(as_json, lambda: found.to_dict(name), lambda: _text(found, name, files))
+
+
+def _command(options: Mapping[str, object], outside_h: bool) -> str:
+    """Return the command line that makes the same map."""
+    given = "".join(f" --{name} {value}" for name, value in options.items() if value is not None)
+    return f"markov-lrsao map{given}{' --outside-h' if outside_h else ''}"
+
+
+def _check(n: int | None, ell: int | None, files: list[Path]) -> None:
+    """Refuse what is missing, and files that could not be written."""
+    from markov_lrsao.errors import ParameterError
+
+    if n is None or ell is None:
+        raise ParameterError("--n and --ell are missing: give both, e.g. --n 30 --ell 5")
+    for path in files:
+        if path.suffix.lower() not in _ENDINGS:
+            raise ParameterError(f"--out {path}: the ending must be {', '.join(_ENDINGS)}")
+        if not path.parent.is_dir():
+            raise ParameterError(f"--out {path}: the folder does not exist; make it first")
 
 
 def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes:
@@ -145,62 +138,45 @@ def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes
     if ending == ".csv":
         return found.to_csv(quantity).encode()
     if ending == ".json":
-        return (json_text(found.to_dict(quantity), indent=1) + "\n").encode()
+        table = {"schema": SCHEMA, **found.to_dict(quantity)}
+        return (json_text(table, indent=1) + "\n").encode()
     from markov_lrsao.figures.canvas import pictures
     from markov_lrsao.figures.maps import map_figure
 
-    return pictures(map_figure(found, quantity, command=command, settings={}))[ending[1:]]
+    return pictures(map_figure(found, quantity, command))[ending[1:]]
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    from markov_lrsao.errors import ParameterError
-
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ParameterError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
-    from markov_lrsao.regimes.grid import widest
-    from markov_lrsao.tables import show, table
+def _text(found: RegimeMap, quantity: str, files: list[Path]) -> str:
+    from markov_lrsao.tables import table
 
     name = {"total": "E[T]", "stddev": "std. dev."}.get(quantity, f"E[T{quantity[-1]}]")
-    total = len(found.values)
-    rows = []
-    for regime in found.regimes[:_MOST_LISTED]:
-        points = [found.plan.points[i] for i in regime.points]
-        rows.append(
-            [
-                str(regime.number),
-                f"{len(points):,}",
-                f"{100 * len(points) / total:.1f}%",
-                "exact",
-                f"{float(regime.values.quantity(quantity)):.10g}",
-                "0",
-                _range([p.alpha for p in points]),
-            ]
-        )
-    if len(found.regimes) > _MOST_LISTED:
-        rest = found.regimes[_MOST_LISTED:]
-        values = [float(g.values.quantity(quantity)) for g in rest]
-        chosen = [found.plan.points[i] for g in rest for i in g.points]
-        rows.append(
-            [
-                f"{len(rest)} more",
-                f"{len(chosen):,}",
-                f"{100 * len(chosen) / total:.1f}%",
-                "exact",
-                f"{min(values):.10g}..{max(values):.10g}",
-                "0",
-                _range([p.alpha for p in chosen]),
-            ]
-        )
+    rows = [*_decided(found, quantity), *_undecided(found, quantity)]
+    header = ["regime", "points", "share", "kind", name, "widest", "alpha"]
+    return "\n".join(
+        [
+            table(header, rows, right=[1, 2, 4, 5]),
+            "",
+            f"{found.count('exact'):,} of {len(found.values):,} points exact, in "
+            f"{len(found.regimes)} regimes; widest: relative width of the enclosures",
+            *(f"written: {path}" for path in files),
+        ]
+    )
+
+
+def _decided(found: RegimeMap, quantity: str) -> Iterator[list[str]]:
+    """Yield a row for every regime, the small ones together."""
+    values = [float(regime.values.quantity(quantity)) for regime in found.regimes]
+    for regime, value in zip(found.regimes[:_MOST_LISTED], values, strict=False):
+        yield _row(found, str(regime.number), regime.points, "exact", [value], "0")
+    if rest := found.regimes[_MOST_LISTED:]:
+        at = [i for regime in rest for i in regime.points]
+        yield _row(found, f"{len(rest)} more", at, "exact", values[_MOST_LISTED:], "0")
+
+
+def _undecided(found: RegimeMap, quantity: str) -> Iterator[list[str]]:
+    """Yield a row for every other kind of answer."""
+    from markov_lrsao.regimes.grid import widest
+
     for kind in ("enclosure", "infinite", "open"):
         at = [i for i, v in enumerate(found.values) if v.kind == kind]
         if not at:
@@ -208,37 +184,26 @@ def _print(found: RegimeMap, quantity: str, files: list[Path]) -> None:
         quantities = [found.values[i].quantity(quantity) for i in at]
         ends = [q.ends for q in quantities if q.ends is not None and kind == "enclosure"]
         values = [float(e) for pair in ends for e in pair]
-        rows.append(
-            [
-                "-",
-                f"{len(at):,}",
-                f"{100 * len(at) / total:.1f}%",
-                kind,
-                f"{min(values):.10g}..{max(values):.10g}"
-                if values
-                else "inf"
-                if kind == "infinite"
-                else "?",
-                f"{widest(quantities):.2g}" if values else "-",
-                _range([found.plan.points[i].alpha for i in at]),
-            ]
-        )
-    show(
-        table(
-            ["regime", "points", "share", "kind", name, "widest", "alpha"], rows, right=[1, 2, 4, 5]
-        )
-    )
-    exact = found.count("exact")
-    print(
-        f"\n{exact:,} of {total:,} points exact, in {len(found.regimes)} regimes; "
-        f"widest: relative width of the enclosures"
-    )
-    for path in files:
-        print(f"written: {path}")
+        width = f"{widest(quantities):.2g}" if values else "-"
+        yield _row(found, "-", at, kind, values, width)
 
 
-def _range(values: list[object]) -> str:
+def _row(
+    found: RegimeMap, name: str, at: Sequence[int], kind: str, values: list[float], width: str
+) -> list[str]:
+    """Return the row of some points; `values` are their values, or ends of enclosures."""
+    if not values:
+        shown = "inf" if kind == "infinite" else "?"
+    elif kind == "exact" and len(values) == 1:
+        shown = f"{values[0]:.10g}"
+    else:
+        shown = f"{min(values):.10g}..{max(values):.10g}"
+    share = f"{100 * len(at) / len(found.values):.1f}%"
+    alphas = _range([found.plan.points[i].alpha for i in at])
+    return [name, f"{len(at):,}", share, kind, shown, width, alphas]
+
+
+def _range(values: list[fmpq]) -> str:
     from markov_lrsao.exact.rationals import to_float
 
-    floats = [to_float(v) for v in values]  # type: ignore[arg-type]
-    return f"{min(floats):.4g}..{max(floats):.4g}"
+    return f"{to_float(min(values)):.4g}..{to_float(max(values)):.4g}"

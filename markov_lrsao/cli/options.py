@@ -1,38 +1,88 @@
-"""Options that several commands share, and how they become an instance.
+"""Options: one name, one help text and one parser each, whichever commands have them.
 
-Numbers that must stay exact arrive as text: "0.8" and "4/5" are the same rational.
+Numbers that must stay exact arrive as text: "0.8" and "4/5" are the same rational. A command
+that tells "not given" from a default uses the option itself: `Annotated[int | None, RUNS]`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from markov_lrsao.cli.completion import landscapes
+from markov_lrsao.cli.completion import choices, landscapes
 
 if TYPE_CHECKING:
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.model.landscape import Landscape
 
 __all__ = [
+    "ALGORITHM",
+    "ALPHAS",
+    "ARITHMETIC",
+    "ELLS",
+    "GAMMAS",
+    "KERNEL",
+    "LANDSCAPE",
+    "LIST",
+    "MAX_STATES",
+    "NS",
+    "PART",
+    "RS",
+    "RUNS",
+    "SEED",
+    "AlgorithmName",
     "AlphaOption",
+    "ArithmeticName",
     "EllOption",
     "GammaOption",
     "Instance",
     "JsonOption",
-    "LandscapeOption",
+    "KernelName",
+    "LimitOption",
     "MaxSizeOption",
     "NOption",
+    "NamesOption",
     "OutsideHOption",
+    "PlotOption",
+    "QuickOption",
     "ROption",
+    "RestartOption",
+    "ThreadsOption",
+    "ToleranceOption",
+    "UnmergedOption",
     "WorkersOption",
     "instance",
-    "integer",
-    "numbers",
 ]
+
+LIST = "a:b:c is first:last:step, a:b@9 are 9 numbers, 5,7 a list"
+"""How lists of numbers are written, see `markov_lrsao.exact.ranges`."""
+
+
+class AlgorithmName(StrEnum):
+    """What is simulated."""
+
+    lrsao = "lrsao"
+    earl = "earl"
+    rls = "rls"
+
+
+class ArithmeticName(StrEnum):
+    """How Q-entries are computed."""
+
+    exact = "exact"
+    float64 = "float64"
+
+
+class KernelName(StrEnum):
+    """How time passes."""
+
+    event = "event"
+    step = "step"
 
 
 def integer(text: str) -> int:
@@ -41,6 +91,19 @@ def integer(text: str) -> int:
         raise typer.BadParameter(f"{text!r} is not an integer")
     return int(text)
 
+
+def size(text: str) -> int:
+    """Read a number of bytes such as 500M."""
+    from markov_lrsao.errors import ParameterError
+    from markov_lrsao.inputs import parse_size
+
+    try:
+        return parse_size(text, "--max-size")
+    except ParameterError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+# -- the instance ------------------------------------------------------------------------------
 
 NOption = Annotated[
     int | None,
@@ -63,19 +126,78 @@ ROption = Annotated[
 OutsideHOption = Annotated[
     bool, typer.Option("--outside-h", help="Allow r outside hypothesis (H).")
 ]
+LANDSCAPE = typer.Option(
+    "--landscape",
+    help="jump, jump-open (bridges without end points), onemax, or a JSON file.",
+    autocompletion=landscapes,
+)
 
+# -- lists of instances ------------------------------------------------------------------------
 
-def size(text: str) -> int:
-    """Read a number of bytes such as 500M."""
-    from markov_lrsao.errors import ParameterError
-    from markov_lrsao.inputs import parse_size
+NS = typer.Option("--n", help=f"Lengths of the bit strings: {LIST}.")
+ALPHAS = typer.Option("--alpha", help=f"Learning rates: {LIST}.")
+GAMMAS = typer.Option("--gamma", help="Discounts, a list as above.")
+RS = typer.Option("--r", help="Plateau penalties, a list as above.")
+ELLS = typer.Option(
+    "--ell",
+    "-l",
+    help="Gap parameters: numbers, or the schedules cbrt, sqrt, half = floor((n-5)/2).",
+    autocompletion=choices("2", "cbrt", "sqrt", "half"),
+)
 
-    try:
-        return parse_size(text, "--max-size")
-    except ParameterError as error:
-        raise typer.BadParameter(str(error)) from None
+# -- how the chain is solved -------------------------------------------------------------------
 
+PART = typer.Option(
+    "--part",
+    help="One part of the chain: left, slope or right.",
+    autocompletion=choices("left", "slope", "right", "all"),
+)
+UnmergedOption = Annotated[
+    bool, typer.Option("--unmerged", help="Keep equivalent patterns apart (joint chain).")
+]
+MAX_STATES = typer.Option("--max-states", help="States that a chain may have.", min=1)
+ToleranceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tolerance",
+        help="Relative width at which an enclosure is narrow enough.",
+        show_default="1/2000",
+    ),
+]
 
+# -- simulations -------------------------------------------------------------------------------
+
+RUNS = typer.Option("--runs", help="Number of runs (of every cell).")
+SEED = typer.Option("--seed", help="An integer >= 0; fixes every run.")
+ALGORITHM = typer.Option("--algorithm", help="What to simulate; earl has gamma = 99/100.")
+ARITHMETIC = typer.Option(
+    "--arithmetic", help="exact: true semantics; float64: what plain floats do."
+)
+KERNEL = typer.Option("--kernel", help="event: skip runs of rejected moves; step: make every step.")
+LimitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--limit",
+        help="Step limit, e.g. 100000 or 10n2 (10 n^2); runs that hit it are censored.",
+        show_default="10000n2",
+    ),
+]
+RestartOption = Annotated[
+    str | None, typer.Option("--restart", help="Start from scratch every so many steps.")
+]
+
+# -- the machine, files and output -------------------------------------------------------------
+
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", help="Does not change the results.", show_default="all cores", min=1, max=1024
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", help="Processes.", show_default="all cores", min=1, max=1024),
+]
 MaxSizeOption = Annotated[
     int | None,
     typer.Option(
@@ -86,37 +208,12 @@ MaxSizeOption = Annotated[
         show_default="256M",
     ),
 ]
+PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw the result (png, svg, pdf).")]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="Fewer instances, points and runs: within minutes.")
+]
+NamesOption = Annotated[bool, typer.Option("--list", help="Print the names and stop.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-WorkersOption = Annotated[
-    int, typer.Option("--workers", help="Processes.", show_default="all cores", min=0, max=1024)
-]
-LandscapeOption = Annotated[
-    str,
-    typer.Option(
-        "--landscape", help="jump, jump-open, onemax, or a JSON file.", autocompletion=landscapes
-    ),
-]
-
-
-_LARGEST = 2**62
-"""Beyond this, integers leave the range of the machine's."""
-Number = TypeVar("Number", int, float)
-
-
-def numbers(text: str, name: str, kind: type[Number]) -> list[Number]:
-    """Parse comma-separated numbers, at least one, or raise ParameterError."""
-    from markov_lrsao.errors import ParameterError
-
-    try:
-        found = [kind(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        found = []
-    if not found or not all(abs(x) <= _LARGEST for x in found):  # NaN is not, either
-        raise ParameterError(
-            f"--{name} {text!r}: write comma-separated numbers, none beyond 2^62, e.g. "
-            f"{'0.5,0.9' if kind is float else '100,200'}"
-        )
-    return found
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,33 @@
-"""JSON for machines: one writer for the command line."""
+"""What commands print: a text for people, or JSON for machines, which carries its version.
+
+Every command's JSON is one object, and `schema` is its first field. The number is raised when a
+field changes its meaning or goes; new fields do not raise it. 0.1 printed no such field.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["json_text"]
+from markov_lrsao.release import SCHEMA
+
+__all__ = ["emit", "json_text"]
+
+
+def emit(
+    as_json: bool,
+    data: Callable[[], Mapping[str, Any]],
+    text: Callable[[], str],
+    colours: Mapping[str, str] | None = None,
+) -> None:
+    """Print an answer, as JSON or for people; `colours` are of words on terminals."""
+    if as_json:
+        print(json_text({"schema": SCHEMA, **data()}))
+        return
+    from markov_lrsao.tables import show
+
+    show(text(), colours)
 
 
 def json_text(data: Any, indent: int | None = None) -> str:

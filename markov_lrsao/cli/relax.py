@@ -9,26 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from markov_lrsao.cli.options import AlphaOption, EllOption, GammaOption, JsonOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.options import (
+    NS,
+    RUNS,
+    SEED,
+    AlphaOption,
+    EllOption,
+    GammaOption,
+    JsonOption,
+)
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from markov_lrsao.model.landscape import Landscape
     from markov_lrsao.model.parameters import Parameters
 
-__all__ = ["register"]
+__all__ = ["relax"]
 
 _LIMIT = 10**9
 _STUCK_LIMIT = 10**6
 _FEW_STATES = 3000
 """Largest chain with values that is tried at every n: seconds per cell."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "relax", epilog="Example: markov-lrsao relax --n 9:14 --ell 2 --factors 0,0+,0.5,0.9,1.05"
-    )(relax)
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,7 @@ class Line:
 
 
 def relax(
-    n: Annotated[
-        str, typer.Option("--n", help="first:last:step, or a comma-separated list.")
-    ] = "9:12",
+    n: Annotated[str, NS] = "9:12",
     ell: EllOption = None,
     factors: Annotated[
         str,
@@ -98,8 +97,8 @@ def relax(
             "--simulated", help="Simulate also where the exact engine has an answer (r > 0)."
         ),
     ] = False,
-    runs: Annotated[int, typer.Option("--runs", help="Runs per simulated cell.")] = 2000,
-    seed: Annotated[int, typer.Option("--seed", help="Fixes every run.")] = 1,
+    runs: Annotated[int, RUNS] = 2000,
+    seed: Annotated[int, SEED] = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Print how E[T] changes over n when r leaves hypothesis (H).
@@ -109,10 +108,10 @@ def relax(
     (H) always); else simulated, each with random streams of its own. Every line says which.
     """
     from markov_lrsao.errors import ParameterError
+    from markov_lrsao.exact.ranges import integers
     from markov_lrsao.exact.rationals import rational
     from markov_lrsao.model.landscape import Landscape
     from markov_lrsao.model.parameters import Parameters
-    from simulate.sweeps.plan import parse_range
 
     gap = 2 if ell is None else ell
     chosen: list[tuple[str, Literal["lower", "upper"]]] = [
@@ -125,7 +124,7 @@ def relax(
         )
     for text, _ in chosen:
         rational(text.removesuffix("+"), "factor")
-    sizes = parse_range(n)
+    sizes = integers(n, "n")
     lines = []
     for text, bound in chosen:
         for size in sizes:
@@ -133,10 +132,11 @@ def relax(
             parameters = Parameters.paper(size, alpha, gamma)
             patience = None if simulated else size <= engine_n
             lines.append(_line(landscape, parameters, text, bound, patience, runs, seed))
-    if as_json:
-        print(json_text([line.to_dict() for line in lines]))
-        return
-    _show(lines, gap, runs, seed)
+    emit(
+        as_json,
+        lambda: {"lines": [line.to_dict() for line in lines]},
+        lambda: _text(lines, gap, runs, seed),
+    )
 
 
 def _line(
@@ -259,9 +259,9 @@ def _path(landscape: Landscape, parameters: Parameters) -> tuple[int, ...]:
     return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
 
 
-def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
+def _text(lines: list[Line], ell: int, runs: int, seed: int) -> str:
     from markov_lrsao.regimes.penalties import plateau_degree
-    from markov_lrsao.tables import show, table
+    from markov_lrsao.tables import table
 
     rows, before = [], None
     for line in lines:
@@ -298,13 +298,7 @@ def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
             ]
         )
         before = line
-    show(
-        table(
-            ["factor", "n", "r", "k", "kind", "E[T]", "growth", "exponent", "degree", "P(stuck)"],
-            rows,
-            right=[1, 3, 6, 7, 8],
-        )
-    )
+    header = ["factor", "n", "r", "k", "kind", "E[T]", "growth", "exponent", "degree", "P(stuck)"]
     notes = [
         "factor: r in units of (H)'s bound; k: penalties in a row that unlearn any entry; "
         "growth: per unit of n;",
@@ -317,4 +311,4 @@ def _show(lines: list[Line], ell: int, runs: int, seed: int) -> None:
             f"{_LIMIT:,} steps ({_STUCK_LIMIT:,} above (H), where a run that reaches "
             f"it counts as stuck)"
         )
-    print("\n" + "\n".join(notes))
+    return "\n".join([table(header, rows, right=[1, 3, 6, 7, 8]), "", *notes])

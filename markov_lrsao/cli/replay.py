@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from markov_lrsao.cli.options import JsonOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.output import emit
 
-__all__ = ["register"]
+if TYPE_CHECKING:
+    from proofs_check.claims.counterexample import Counterexample
+    from proofs_check.runs.run import Record
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "replay",
-        epilog="Example: markov-lrsao verify 'Lemma 5' --save bad\n"
-        "         markov-lrsao replay bad/lemma-5.json",
-    )(replay)
+__all__ = ["replay"]
 
 
 def replay(
@@ -27,52 +23,49 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Replay a counterexample: every step with the exact Q-entry it changes."""
-    from markov_lrsao.exact.rationals import rational_text, shorten
-    from markov_lrsao.tables import show, table
     from proofs_check.claims.counterexample import Counterexample
-    from proofs_check.runs.steps import replay as play
+    from proofs_check.runs.run import replay as play
 
     bad = Counterexample.load(file)
-    if not bad.replayable:
-        point = {
-            "statement": bad.statement,
-            "values": dict(bad.values),
-            "expected": bad.expected,
-            "observed": bad.observed,
+    records = play(bad)[1] if bad.replayable else None
+    emit(as_json, lambda: _object(bad, records), lambda: _text(bad, records))
+
+
+def _object(bad: Counterexample, records: Sequence[Record] | None) -> dict[str, Any]:
+    from markov_lrsao.exact.rationals import rational_text
+
+    about = {
+        "statement": bad.statement,
+        "expected": bad.expected,
+        "observed": bad.observed,
+        "values": dict(bad.values),
+    }
+    if records is None:
+        return about
+    steps = [
+        {
+            "time": r.time,
+            "position": r.position,
+            "tied": list(r.tied),
+            "step": r.sign,
+            "accepted": r.accepted,
+            "reward": rational_text(r.reward),
+            "old": rational_text(r.old),
+            "new": rational_text(r.new),
+            "next_position": r.next_position,
+            "phase": r.phase,
         }
-        if as_json:
-            print(json_text(point))
-        else:
-            show(f"{bad.statement}: a point, not a run\n{bad.describe()}")
-        return
-    _, records = play(bad)
-    if as_json:
-        print(
-            json_text(
-                {
-                    "statement": bad.statement,
-                    "expected": bad.expected,
-                    "observed": bad.observed,
-                    "values": dict(bad.values),
-                    "steps": [
-                        {
-                            "time": r.time,
-                            "position": r.position,
-                            "tied": list(r.tied),
-                            "step": r.sign,
-                            "accepted": r.accepted,
-                            "reward": rational_text(r.reward),
-                            "old": rational_text(r.old),
-                            "new": rational_text(r.new),
-                            "next_position": r.next_position,
-                            "phase": r.phase,
-                        }
-                        for r in records
-                    ],
-                }
-            )
-        )
-        return
+        for r in records
+    ]
+    return {**about, "steps": steps}
+
+
+def _text(bad: Counterexample, records: Sequence[Record] | None) -> str:
+    from markov_lrsao.exact.rationals import rational_text, shorten
+    from markov_lrsao.tables import table
+
+    if records is None:
+        return f"{bad.statement}: a point, not a run\n{bad.describe()}"
     at = ", ".join(f"{k} = {shorten(v, 40)}" for k, v in bad.values.items())
     rows = [
         [
@@ -89,19 +82,9 @@ def replay(
         ]
         for r in records
     ]
-    header = [
-        "t",
-        "phase",
-        "position",
-        "largest",
-        "step",
-        "outcome",
-        "reward",
-        "Q before",
-        "Q after",
-        "next",
-    ]
-    show(
+    header = ["t", "phase", "position", "largest", "step", "outcome", "reward"]
+    header += ["Q before", "Q after", "next"]
+    return (
         f"counterexample to {bad.statement}\n{at}\n\n"
         f"{table(header, rows, right=[0, 1, 2, 6, 7, 8, 9])}\n\n"
         f"expected: {bad.expected}\nobserved: {bad.observed}"

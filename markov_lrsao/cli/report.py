@@ -7,22 +7,15 @@ from typing import Annotated
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption, WorkersOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.options import JsonOption, QuickOption, WorkersOption
+from markov_lrsao.cli.output import emit
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("report", epilog="Example: markov-lrsao report --quick --out report.html")(report)
+__all__ = ["report"]
 
 
 def report(
     out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path("report.html"),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer instances, runs and points.")
-    ] = False,
+    quick: QuickOption = False,
     figures: Annotated[
         Path,
         typer.Option(
@@ -39,7 +32,7 @@ def report(
             "they are made (two minutes) and kept.",
         ),
     ] = None,
-    workers: WorkersOption = 0,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write one self-contained HTML page: exact results, verdicts, findings, figures.
@@ -56,13 +49,13 @@ def report(
         settings=Settings.quick() if quick else Settings.full(),
         figures=figures,
         verify=verify,
-        workers=workers or None,
+        workers=workers,
         command="markov-lrsao report" + (" --quick" if quick else ""),
         progress=terminal_progress,
     )
     size = path.stat().st_size
-    print(
-        json_text({"file": str(path), "bytes": size})
-        if as_json
-        else f"written: {path} ({size / 1e6:.1f} MB)"
+    emit(
+        as_json,
+        lambda: {"file": str(path), "bytes": size},
+        lambda: f"written: {path} ({size / 1e6:.1f} MB)",
     )

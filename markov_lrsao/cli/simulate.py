@@ -3,122 +3,72 @@
 from __future__ import annotations
 
 import math
-from enum import StrEnum
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from markov_lrsao.cli.completion import landscapes
 from markov_lrsao.cli.options import (
+    ALGORITHM,
+    ARITHMETIC,
+    KERNEL,
+    LANDSCAPE,
+    RUNS,
+    SEED,
+    AlgorithmName,
     AlphaOption,
+    ArithmeticName,
     EllOption,
+    GammaOption,
     JsonOption,
+    KernelName,
+    LimitOption,
     NOption,
     OutsideHOption,
+    RestartOption,
     ROption,
+    ThreadsOption,
+    instance,
 )
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
+    from markov_lrsao.model.landscape import Landscape
+    from markov_lrsao.model.law import StepLaw
     from simulate.runs.endless import Endless
     from simulate.runs.samples import Samples
     from simulate.statistics.estimates import Estimate, Summary
 
-__all__ = ["AlgorithmName", "ArithmeticName", "KernelName", "register"]
+__all__ = ["simulate"]
 
 _PILOT_RUNS = 16
-
-
-class AlgorithmName(StrEnum):
-    """What is simulated."""
-
-    lrsao = "lrsao"
-    earl = "earl"
-    rls = "rls"
-
-
-class ArithmeticName(StrEnum):
-    """How Q-entries are computed."""
-
-    exact = "exact"
-    float64 = "float64"
-
-
-class KernelName(StrEnum):
-    """How time passes."""
-
-    event = "event"
-    step = "step"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "simulate", epilog="Example: markov-lrsao simulate --n 1000 --ell 2 --runs 2000 --seed 1"
-    )(simulate)
 
 
 def simulate(
     n: NOption = None,
     ell: EllOption = None,
-    runs: Annotated[int, typer.Option("--runs", help="Number of runs.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", help="An integer >= 0; fixes every run.")] = 1,
-    algorithm: Annotated[
-        AlgorithmName, typer.Option(help="What to simulate.")
-    ] = AlgorithmName.lrsao,
-    arithmetic: Annotated[
-        ArithmeticName, typer.Option(help="exact: true semantics; float64: what plain floats do.")
-    ] = ArithmeticName.exact,
-    kernel: Annotated[
-        KernelName, typer.Option(help="event: skip runs of rejected moves; step: make every step.")
-    ] = KernelName.event,
+    runs: Annotated[int, RUNS] = 1000,
+    seed: Annotated[int, SEED] = 1,
+    algorithm: Annotated[AlgorithmName, ALGORITHM] = AlgorithmName.lrsao,
+    arithmetic: Annotated[ArithmeticName, ARITHMETIC] = ArithmeticName.exact,
+    kernel: Annotated[KernelName, KERNEL] = KernelName.event,
     alpha: AlphaOption = None,
-    gamma: Annotated[
-        str | None,
-        typer.Option("--gamma", help="Discount in (0,1).", show_default="1/(n+1); earl: 99/100"),
-    ] = None,
+    gamma: GammaOption = None,
     r: ROption = None,
-    limit: Annotated[
-        str | None,
-        typer.Option(
-            "--limit",
-            help="Step limit, e.g. 100000 or 10n2 (10 n^2); runs that hit it are censored.",
-            show_default="10000n2",
-        ),
-    ] = None,
-    restart: Annotated[
-        str | None, typer.Option("--restart", help="Start from scratch every so many steps.")
-    ] = None,
+    limit: LimitOption = None,
+    restart: RestartOption = None,
     level: Annotated[float, typer.Option("--confidence", help="Confidence level.")] = 0.95,
     monitors: Annotated[
-        bool,
-        typer.Option(
-            "--monitors", help="Count visits, uses, positive entries; look for violations."
-        ),
+        bool, typer.Option("--monitors", help="Count visits and uses; look for violations.")
     ] = False,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            "--threads",
-            help="Does not change the results.",
-            show_default="all cores",
-            min=1,
-            max=1024,
-        ),
-    ] = None,
+    threads: ThreadsOption = None,
     ioh: Annotated[
         Path | None,
-        typer.Option("--ioh", help="Write the runs to this new folder in IOHprofiler's format."),
+        typer.Option("--ioh", help="New folder for the runs in IOHprofiler's format."),
     ] = None,
-    landscape: Annotated[
-        str,
-        typer.Option(
-            "--landscape",
-            help="jump, jump-open (bridges without end points), onemax, or a JSON file.",
-            autocompletion=landscapes,
-        ),
-    ] = "jump",
+    landscape: Annotated[str, LANDSCAPE] = "jump",
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -127,57 +77,71 @@ def simulate(
     Without --limit a run may make 10^4 n^2 steps. If runs then turn out to be unable to end, the
     trap is shown and the exit code is 1; with --limit they are counted as censored.
     """
-    from markov_lrsao.answers.expected import check_hypothesis
-    from markov_lrsao.cli.options import instance
-    from markov_lrsao.model.law import StepLaw
     from markov_lrsao.progress import terminal_progress
     from simulate.runs.ioh import check_folder, write_ioh
     from simulate.runs.runner import check_runs, default_limit
     from simulate.runs.runner import simulate as play
     from simulate.statistics.estimates import check_level, summary
-    from simulate.sweeps.plan import build_algorithm, parse_count
+    from simulate.sweeps.plan import parse_count
 
     shape = instance(n, ell, None, None, None, landscape).landscape
-    law = StepLaw.of(shape, build_algorithm(algorithm.value, shape.n, alpha, gamma, r))
-    check_hypothesis(shape, law.algorithm, outside_h=outside_h)
+    law = _law(shape, algorithm, (alpha, gamma, r), outside_h)
     check_runs(runs)
     check_level(level)
     if ioh is not None:
         check_folder(ioh)
-
-    def simulated(count: int, *, watched: bool) -> tuple[Samples, Endless | None]:
-        from simulate.runs.endless import explain
-
-        samples = play(
-            law,
-            runs=count,
-            seed=seed,
-            kernel=kernel.value,
-            arithmetic=arithmetic.value,
-            limit=parse_count(limit, shape.n, "limit") or default_limit(shape.n),
-            restart=parse_count(restart, shape.n, "restart"),
-            monitors=watched,
-            threads=threads,
-            progress=terminal_progress,
-        )
-        return samples, explain(samples, terminal_progress)
-
-    endless = None
-    if limit is None and runs >= 4 * _PILOT_RUNS:  # look for traps before playing them all
-        samples, endless = simulated(_PILOT_RUNS, watched=False)
-    if endless is None:
-        samples, endless = simulated(runs, watched=monitors)
+    playing = partial(
+        play,
+        law,
+        seed=seed,
+        kernel=kernel.value,
+        arithmetic=arithmetic.value,
+        limit=parse_count(limit, shape.n, "limit") or default_limit(shape.n),
+        restart=parse_count(restart, shape.n, "restart"),
+        threads=threads,
+        progress=terminal_progress,
+    )
+    samples, endless = _played(playing, runs, monitors, pilot=limit is None)
     found = summary(samples, level)
     if ioh is not None:
         write_ioh(samples, ioh)
-    if as_json:
-        print(json_text(_json(samples, found, endless)))
-    else:
-        from markov_lrsao.tables import show
-
-        show(_text(samples, found) + _endless_text(samples, endless, runs))
+    emit(
+        as_json,
+        lambda: _json(samples, found, endless),
+        lambda: _text(samples, found) + _endless_text(samples, endless, runs),
+    )
     if endless is not None and limit is None:
         raise typer.Exit(1)
+
+
+def _law(
+    shape: Landscape,
+    algorithm: AlgorithmName,
+    parameters: tuple[str | None, str | None, str | None],
+    outside_h: bool,
+) -> StepLaw:
+    from markov_lrsao.answers.expected import check_hypothesis
+    from markov_lrsao.model.law import StepLaw
+    from simulate.sweeps.plan import build_algorithm
+
+    law = StepLaw.of(shape, build_algorithm(algorithm.value, shape.n, *parameters))
+    check_hypothesis(shape, law.algorithm, outside_h=outside_h)
+    return law
+
+
+def _played(
+    playing: Callable[..., Samples], runs: int, monitors: bool, *, pilot: bool
+) -> tuple[Samples, Endless | None]:
+    """Play the runs; with `pilot`, only a few if these cannot end already."""
+    from markov_lrsao.progress import terminal_progress
+    from simulate.runs.endless import explain
+
+    if pilot and runs >= 4 * _PILOT_RUNS:
+        samples = playing(runs=_PILOT_RUNS)
+        if endless := explain(samples, terminal_progress):
+            return samples, endless
+    samples = playing(runs=runs, monitors=monitors)
+    return samples, explain(samples, terminal_progress)
 
 
 def _json(samples: Samples, found: Summary, endless: Endless | None) -> dict[str, Any]:

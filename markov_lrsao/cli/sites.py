@@ -2,93 +2,82 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from markov_lrsao.cli.options import (
+    LANDSCAPE,
     AlphaOption,
     EllOption,
     GammaOption,
     JsonOption,
-    LandscapeOption,
     NOption,
     OutsideHOption,
+    PlotOption,
     ROption,
     instance,
 )
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.output import emit
 
-__all__ = ["register"]
+if TYPE_CHECKING:
+    from markov_lrsao.answers.profile import Profile
+
+__all__ = ["sites"]
 
 _ROWS = 40
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("sites", epilog="Example: markov-lrsao sites --n 30 --ell 5")(sites)
 
 
 def sites(
     n: NOption = None,
     ell: EllOption = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the profile (png, svg, pdf).")
-    ] = None,
+    plot: PlotOption = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
     outside_h: OutsideHOption = False,
-    landscape: LandscapeOption = "jump",
+    landscape: Annotated[str, LANDSCAPE] = "jump",
     as_json: JsonOption = False,
 ) -> None:
     """Print expected steps, expected visits and the law of visits per position."""
     from markov_lrsao.answers.profile import profile
-    from markov_lrsao.cli.distribution import _check_plot
-    from markov_lrsao.exact.rationals import rational_text, to_float
-    from markov_lrsao.tables import show, table
+    from markov_lrsao.cli.distribution import check_plot
 
-    if plot is not None:
-        _check_plot(plot)
+    check_plot(plot)
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     if plot is not None:
         from markov_lrsao.figures.plots import plot_profile
 
         plot_profile(found, plot)
+    emit(
+        as_json,
+        lambda: {"n": chosen.landscape.n, "ell": chosen.landscape.ell, **_object(found)},
+        lambda: _text(found) + ("" if plot is None else f"\n\nwritten: {plot}"),
+    )
+
+
+def _object(found: Profile) -> dict[str, Any]:
+    from markov_lrsao.exact.rationals import rational_text
 
     def text(value: Any) -> str:
         return rational_text(value) if found.exact else f"{value:.17g}"
 
+    positions = []
+    for p, (steps, visits) in enumerate(zip(found.steps, found.visits, strict=True)):
+        row: dict[str, Any] = {"position": p, "steps": text(steps), "visits": text(visits)}
+        if p in found.visit_laws:
+            row["visit_law"] = [text(w) for w in found.visit_laws[p]]
+        positions.append(row)
+    return {"exact": found.exact, "positions": positions}
+
+
+def _text(found: Profile) -> str:
+    from markov_lrsao.exact.rationals import to_float
+    from markov_lrsao.tables import table
+
     def short(value: Any) -> str:
         return f"{to_float(value) if found.exact else value:.6g}"
 
-    if as_json:
-        print(
-            json_text(
-                {
-                    "n": chosen.landscape.n,
-                    "ell": chosen.landscape.ell,
-                    "exact": found.exact,
-                    "positions": [
-                        {
-                            "position": p,
-                            "steps": text(found.steps[p]),
-                            "visits": text(found.visits[p]),
-                        }
-                        | (
-                            {"visit_law": [text(w) for w in found.visit_laws[p]]}
-                            if p in found.visit_laws
-                            else {}
-                        )
-                        for p in range(chosen.landscape.n + 1)
-                    ],
-                }
-            )
-        )
-        return
-    count = chosen.landscape.n + 1
+    count = len(found.steps)
     shown = (
         list(range(count))
         if count <= _ROWS
@@ -98,21 +87,8 @@ def sites(
     for k, p in enumerate(shown):
         if k and p != shown[k - 1] + 1:
             rows.append([f"{shown[k - 1] + 1}..{p - 1}", "...", "...", "... (--json has all)"])
-        law = found.visit_laws.get(p)
-        rows.append(
-            [
-                str(p),
-                short(found.steps[p]),
-                short(found.visits[p]),
-                " ".join(f"{k}:{short(w)}" for k, w in enumerate(law) if w != 0) if law else "",
-            ]
-        )
-    show(
-        table(
-            ["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"],
-            rows,
-            right=[0, 1, 2],
-        )
-    )
-    if plot is not None:
-        print(f"\nwritten: {plot}")
+        law = found.visit_laws.get(p, ())
+        visits = " ".join(f"{k}:{short(w)}" for k, w in enumerate(law) if w != 0)
+        rows.append([str(p), short(found.steps[p]), short(found.visits[p]), visits])
+    header = ["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"]
+    return table(header, rows, right=[0, 1, 2])

@@ -9,26 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from markov_lrsao.cli.options import JsonOption, MaxSizeOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from markov_lrsao.chains.reaching import Reaching, ReachingResult
     from markov_lrsao.exact.quantity import Quantity
     from markov_lrsao.exchange import ChainFile
 
-__all__ = ["register"]
+__all__ = ["solve"]
 
 _BEYOND = "(outside the range of floats)"
 _MOST_SHOWN = 20  # start states in a table for people; --json has all
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "solve",
-        epilog="Example: markov-lrsao export --n 9 --ell 2 jump.drn\n"
-        "         markov-lrsao solve jump.drn --target target --exact",
-    )(solve)
 
 
 def solve(
@@ -84,12 +75,11 @@ def solve(
         progress=terminal_progress,
     )
     name = target if target is not None else ", ".join(map(str, target_state or ()))
-    if as_json:
-        print(json_text(_object(file, name, reward, read, result)))
-    else:
-        from markov_lrsao.tables import show
-
-        show(_text(file, name, reward, read, result))
+    emit(
+        as_json,
+        lambda: _object(file, name, reward, read, result),
+        lambda: _text(file, name, reward, read, result),
+    )
 
 
 def _target(read: ChainFile, target: str | None, states: list[int] | None) -> Any:

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from markov_lrsao.cli.completion import choices, landscapes
-from markov_lrsao.cli.options import JsonOption, OutsideHOption
-from markov_lrsao.cli.output import json_text
+from markov_lrsao.cli.options import (
+    ALGORITHM,
+    ALPHAS,
+    ARITHMETIC,
+    ELLS,
+    GAMMAS,
+    KERNEL,
+    LANDSCAPE,
+    NS,
+    RS,
+    RUNS,
+    SEED,
+    AlgorithmName,
+    ArithmeticName,
+    JsonOption,
+    KernelName,
+    LimitOption,
+    OutsideHOption,
+    RestartOption,
+    ThreadsOption,
+)
+from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from simulate.sweeps.plan import Plan
-    from simulate.sweeps.sweep import CellResult
+    from simulate.sweeps.sweep import ExperimentResult
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        "sweep",
-        epilog="Example: markov-lrsao sweep --n 50:500:50 --ell 2,sqrt --runs 200 --out s.sqlite",
-    )(sweep)
+__all__ = ["sweep"]
 
 
 def sweep(
@@ -40,146 +52,109 @@ def sweep(
             show_default="PLAN with the ending .sqlite",
         ),
     ] = None,
-    n: Annotated[
-        str | None, typer.Option("--n", help="Without a plan file: e.g. 9,12 or 50:1000:50.")
-    ] = None,
-    ell: Annotated[
-        str | None,
-        typer.Option(
-            "--ell", "-l", help="E.g. 2,3 or the schedules sqrt, cbrt, half = floor((n-5)/2)."
-        ),
-    ] = None,
-    alpha: Annotated[str | None, typer.Option("--alpha", help="E.g. 0.8,0.9.")] = None,
-    gamma: Annotated[str | None, typer.Option("--gamma", help="E.g. 1/10,1/20.")] = None,
-    r: Annotated[str | None, typer.Option("--r", help="E.g. 5,7/2.")] = None,
-    runs: Annotated[int | None, typer.Option("--runs", help="Runs per cell.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="An integer >= 0.")] = None,
-    algorithm: Annotated[
-        str | None,
-        typer.Option(help="lrsao, earl or rls.", autocompletion=choices("lrsao", "earl", "rls")),
-    ] = None,
-    arithmetic: Annotated[
-        str | None,
-        typer.Option(help="exact or float64.", autocompletion=choices("exact", "float64")),
-    ] = None,
-    kernel: Annotated[
-        str | None, typer.Option(help="event or step.", autocompletion=choices("event", "step"))
-    ] = None,
-    limit: Annotated[
-        str | None, typer.Option("--limit", help="Step limit, e.g. 10n2.", show_default="10000n2")
-    ] = None,
-    restart: Annotated[str | None, typer.Option("--restart", help="Restart period.")] = None,
-    landscape: Annotated[
-        str | None, typer.Option(help="jump, jump-open, onemax, file.", autocompletion=landscapes)
-    ] = None,
-    block: Annotated[int | None, typer.Option("--block", help="Runs per unit of work.")] = None,
+    n: Annotated[str | None, NS] = None,
+    ell: Annotated[str | None, ELLS] = None,
+    alpha: Annotated[str | None, ALPHAS] = None,
+    gamma: Annotated[str | None, GAMMAS] = None,
+    r: Annotated[str | None, RS] = None,
+    runs: Annotated[int | None, RUNS] = None,
+    seed: Annotated[int | None, SEED] = None,
+    algorithm: Annotated[AlgorithmName | None, ALGORITHM] = None,
+    arithmetic: Annotated[ArithmeticName | None, ARITHMETIC] = None,
+    kernel: Annotated[KernelName | None, KERNEL] = None,
+    limit: LimitOption = None,
+    restart: RestartOption = None,
+    landscape: Annotated[str | None, LANDSCAPE] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="Runs per unit of work.")] = None,
     scheduler: Annotated[
         str | None,
         typer.Option("--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786."),
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", help="Default: all cores.", min=1, max=1024)
-    ] = None,
+    threads: ThreadsOption = None,
     repair: Annotated[
         bool,
         typer.Option(
-            "--repair", help="Drop the damaged blocks of the results file and replay them."
+            "--repair", help="Drop the damaged batches of the results file and replay them."
         ),
     ] = False,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play what is missing of a grid and print the statistics of its cells.
+    """Play what is missing of a grid and print the statistics of its experiments.
 
-    A killed sweep is resumed by starting it again; the table ends up the same.
+    A killed sweep is resumed by starting it again; the table ends up the same. Without a plan
+    file, the options from --n to --batch describe the grid.
     """
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.progress import terminal_progress
-    from simulate.sweeps.plan import Plan
     from simulate.sweeps.sweep import run_sweep, sweep_results
 
-    lists: dict[str, Any] = {
-        "n": n,
-        "ell": ell,
-        "alpha": _split(alpha),
-        "gamma": _split(gamma),
-        "r": _split(r),
+    fields = {"n": n, "ell": ell, "alpha": alpha, "gamma": gamma, "r": r, "runs": runs}
+    fields |= {"seed": seed, "algorithm": algorithm, "arithmetic": arithmetic, "kernel": kernel}
+    fields |= {"limit": limit, "restart": restart, "landscape": landscape, "batch": batch}
+    grid, file = _plan(plan, out, fields, outside_h)
+    played = run_sweep(
+        grid, file, scheduler=scheduler, threads=threads, repair=repair, progress=terminal_progress
+    )
+    results = sweep_results(file, grid)
+    head = {"file": str(file), "experiments": len(grid.experiments), "runs": grid.runs}
+    emit(
+        as_json,
+        lambda: {**head, "played_now": played, "results": [_described(each) for each in results]},
+        lambda: _text(grid, results, file, played),
+    )
+
+
+def _plan(
+    plan: Path | None, out: Path | None, fields: dict[str, Any], outside_h: bool
+) -> tuple[Plan, Path]:
+    """Return the experiments, from a file or from the options, and the name of the results file."""
+    from markov_lrsao.errors import ParameterError
+    from simulate.sweeps.plan import Plan
+
+    given = {
+        name: value.value if isinstance(value, StrEnum) else value
+        for name, value in fields.items()
+        if value is not None
     }
-    scalars: dict[str, Any] = {
-        "runs": runs,
-        "seed": seed,
-        "algorithm": algorithm,
-        "arithmetic": arithmetic,
-        "kernel": kernel,
-        "limit": limit,
-        "restart": restart,
-        "landscape": landscape,
-        "block": block,
-    }
-    given = {name: value for name, value in (lists | scalars).items() if value is not None}
-    if plan is not None and given:
-        raise ParameterError(
-            f"--{next(iter(given))} was given besides the plan file {plan}: write it into the plan"
-        )
-    if plan is None and n is None:
+    if plan is not None:
+        if given:
+            raise ParameterError(
+                f"--{next(iter(given))} was given besides the plan file {plan}: write it into "
+                f"the plan"
+            )
+        return Plan.load(plan, outside_h=outside_h), out or plan.with_suffix(".sqlite")
+    if "n" not in given:
         raise ParameterError(
             "there is no plan: give a plan file, or a grid such as "
             "--n 50:500:50 --ell 2 --out sweep.sqlite"
         )
     if out is None:
-        if plan is None:
-            raise ParameterError("--out is missing: name the results file")
-        out = plan.with_suffix(".sqlite")
-    cells = (
-        Plan.load(plan, outside_h=outside_h)
-        if plan is not None
-        else Plan.of(given, outside_h=outside_h)
-    )
-    played = run_sweep(
-        cells, out, scheduler=scheduler, threads=threads, repair=repair, progress=terminal_progress
-    )
-    _print(cells, sweep_results(out, cells), out, played, as_json)
+        raise ParameterError("--out is missing: name the results file")
+    return Plan.of(given, outside_h=outside_h), out
 
 
-def _split(text: str | None) -> list[str] | None:
-    return None if text is None else text.split(",")
-
-
-def _described(result: CellResult) -> dict[str, Any]:
+def _described(result: ExperimentResult) -> dict[str, Any]:
     from dataclasses import asdict
 
-    cell = asdict(result.cell)
-    del cell["definition"]  # the file's landscape once more
-    return cell | result.summary.to_dict()
+    experiment = asdict(result.experiment)
+    del experiment["definition"]  # the file's landscape once more
+    return experiment | result.summary.to_dict()
 
 
-def _print(plan: Plan, results: list[CellResult], out: Path, played: int, as_json: bool) -> None:
-    from markov_lrsao.tables import show, table
+def _text(plan: Plan, results: list[ExperimentResult], out: Path, played: int) -> str:
+    from markov_lrsao.tables import table
     from markov_lrsao.texts import printable
 
-    if as_json:
-        print(
-            json_text(
-                {
-                    "file": str(out),
-                    "cells": len(plan.cells),
-                    "runs": plan.runs,
-                    "played_now": played,
-                    "results": [_described(result) for result in results],
-                }
-            )
-        )
-        return
     rows = []
     for result in results:
-        cell, found = result.cell, result.summary
+        experiment, found = result.experiment, result.summary
         ert = found.ert
         half = (ert.high - ert.low) / 2
         rows.append(
             [
-                str(cell.n),
-                str(cell.ell),
-                *(getattr(cell, k) or "-" for k in ("alpha", "gamma", "r")),
+                str(experiment.n),
+                str(experiment.ell),
+                *(getattr(experiment, k) or "-" for k in ("alpha", "gamma", "r")),
                 f"{result.runs:,}",
                 f"{found.success.value:.3f}",
                 f"{ert.value:,.1f}" if math.isfinite(ert.value) else "inf",
@@ -188,5 +163,7 @@ def _print(plan: Plan, results: list[CellResult], out: Path, played: int, as_jso
             ]
         )
     header = ["n", "l", "alpha", "gamma", "r", "runs", "success", "ERT", "+- (95%)", "decisions"]
-    show(table(header, rows, right=range(len(header))))
-    print(f"\n{plan.runs:,} runs in {printable(str(out))}, {played:,} of them played now")
+    return (
+        f"{table(header, rows, right=range(len(header)))}\n\n"
+        f"{plan.runs:,} runs in {printable(str(out))}, {played:,} of them played now"
+    )

@@ -126,6 +126,15 @@ def _leading_out(
     return found
 
 
+def _add_multiple(
+    total: dict[Label, Element], factor: Element, values: Mapping[Label, Element]
+) -> None:
+    """Add `factor` times `values` to `total`."""
+    for label, value in values.items():
+        term = multiply(factor, value)
+        total[label] = add(total[label], term) if label in total else term
+
+
 def solve(
     rows: Mapping[int, Mapping[int, Element]],
     outputs: Mapping[int, Mapping[Label, Element]],
@@ -168,9 +177,7 @@ def solve(
             for j, w in rows[i].items():
                 if j not in inside:
                     leak[i] = leak[i] + w[0]
-                    for label, v in values[j].items():
-                        term = multiply(w, v)
-                        total[label] = add(total[label], term) if label in total else term
+                    _add_multiple(total, w, values[j])
             right[i] = total
         factor: dict[int, Element] = {}
         for position, i in enumerate(local):
@@ -188,18 +195,12 @@ def solve(
                     continue
                 w = weights[k].pop(i)
                 share = multiply(w, factor[i])
-                for j, u in row.items():
-                    term = multiply(share, u)
-                    weights[k][j] = add(weights[k][j], term) if j in weights[k] else term
-                for label, v in right[i].items():
-                    term = multiply(share, v)
-                    right[k][label] = add(right[k][label], term) if label in right[k] else term
+                _add_multiple(weights[k], share, row)
+                _add_multiple(right[k], share, right[i])
                 leak[k] = leak[k] + share[0] * leak[i]
         for i in reversed(local):
             total = right[i]
             for j, w in weights[i].items():
-                for label, v in values[j].items():
-                    term = multiply(w, v)
-                    total[label] = add(total[label], term) if label in total else term
+                _add_multiple(total, w, values[j])
             values[i] = {label: multiply(factor[i], v) for label, v in total.items()}
     return values

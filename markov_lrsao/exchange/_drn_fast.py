@@ -7,6 +7,7 @@ reader of `drn` decides what is right and which line is wrong.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import FileFormatError
@@ -25,7 +26,7 @@ _LARGEST_DENOMINATOR = 2**57  # a row sum of a few entries stays below 2^62
 
 def read_fast(source: Source) -> ChainFile | None:
     """Return what the file says, or None to leave it to the line-by-line reader."""
-    from markov_lrsao.exchange.drn import read_header, split_labels
+    from markov_lrsao.exchange.drn import read_header
     from markov_lrsao.exchange.kernels import drn as kernels
 
     data = source.data
@@ -61,24 +62,9 @@ def read_fast(source: Source) -> ChainFile | None:
         denominators = totals
         state = int(off[0])
         first = header.lines + 1 + 2 * state + int(pointer[state])
-    labels: dict[str, list[int]] = {}
-    known: dict[bytes, list[str]] = {}
-    for state, a, b in zip(marked.tolist(), begin.tolist(), end.tolist(), strict=True):
-        raw = data[a:b]
-        names = known.get(raw)
-        if names is None:
-            try:
-                text = raw.decode("utf-8")
-            except UnicodeDecodeError:
-                return None
-            if text.startswith("[") or not text.isprintable():
-                return None
-            try:
-                names = known[raw] = split_labels(source, 1, text)
-            except FileFormatError:
-                return None
-        for name in names:
-            labels.setdefault(name, []).append(state)
+    labels = _labels(source, marked, begin, end)
+    if labels is None:
+        return None
     start = np.array(sorted(set(labels.pop("init", []))), np.int64)
     chain = MarkovChain(
         indptr=pointer,
@@ -90,3 +76,30 @@ def read_fast(source: Source) -> ChainFile | None:
         labels={name: np.array(sorted(set(where)), np.int64) for name, where in labels.items()},
     )
     return ChainFile(chain, exact=not off.size, notes=reading_notes(0, len(off), first, worst))
+
+
+def _labels(
+    source: Source,
+    marked: npt.NDArray[np.int64],
+    begin: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+) -> dict[str, list[int]] | None:
+    """Return label -> states, from the places of their texts; None if one needs a closer look."""
+    from markov_lrsao.exchange.drn import split_labels
+
+    labels: dict[str, list[int]] = {}
+    known: dict[bytes, list[str]] = {}
+    for state, a, b in zip(marked.tolist(), begin.tolist(), end.tolist(), strict=True):
+        raw = source.data[a:b]
+        names = known.get(raw)
+        if names is None:
+            try:
+                text = raw.decode("utf-8")
+                if text.startswith("[") or not text.isprintable():
+                    return None
+                names = known[raw] = split_labels(source, 1, text)
+            except (UnicodeDecodeError, FileFormatError):
+                return None
+        for name in names:
+            labels.setdefault(name, []).append(state)
+    return labels

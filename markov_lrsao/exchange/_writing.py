@@ -1,20 +1,15 @@
-"""What all writers share: files that are whole or absent, and what they can hold."""
+"""What all writers share: which labels, rewards and numbers a format can hold."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.texts import printable
 
 __all__ = [
     "check_label",
@@ -22,81 +17,9 @@ __all__ = [
     "double_text",
     "double_texts",
     "label_texts",
-    "whole_file",
-    "whole_files",
 ]
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def whole_file(path: str | Path, text: str) -> None:
-    """Write one text file, whole or not at all; see `whole_files`."""
-    whole_files({Path(path): text})
-
-
-def whole_files(texts: Mapping[Path, str]) -> None:
-    """Write text files so that a failure or an interruption leaves all old ones or all new ones.
-
-    Every text is encoded and written to a temporary file beside its place before the first one
-    is renamed. Should a renaming fail, those before it are taken back.
-    """
-    for path in texts:
-        if path.is_dir():
-            raise ParameterError(f"{printable(str(path))} is a directory; name a file")
-    ready: list[tuple[Path, Path]] = []
-    saved: dict[Path, Path] = {}
-    try:
-        for path, text in texts.items():
-            ready.append((_temporary(path, text), path))
-        if len(texts) > 1:
-            for path in texts:
-                if path.exists():
-                    saved[path] = _copy(path)
-        for temporary, path in ready:
-            os.replace(temporary, path)
-    except BaseException:
-        for temporary, path in ready:
-            if temporary.exists():
-                continue  # this one is still the old file, or none
-            if path in saved:
-                os.replace(saved[path], path)
-            else:
-                path.unlink(missing_ok=True)
-        raise
-    finally:
-        for leftover in (*(temporary for temporary, _ in ready), *saved.values()):
-            leftover.unlink(missing_ok=True)
-
-
-def _temporary(path: Path, text: str) -> Path:
-    """Write a text beside its place, with the permissions that a new file gets."""
-    try:
-        data = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        bad = text[error.start : error.start + 1]
-        raise ParameterError(
-            f"{printable(str(path))}: the character {bad!r} cannot be written; "
-            f"rename the state or label"
-        ) from None
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return Path(name)
-
-
-def _copy(path: Path) -> Path:
-    """Keep the old file under a second name."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    shutil.copy2(path, name)
-    return Path(name)
 
 
 def label_texts(chain: MarkovChain, *, start: str) -> dict[int, str]:

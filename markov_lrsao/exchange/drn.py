@@ -50,7 +50,8 @@ from markov_lrsao.exchange._reading import (
     refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import check_reward_names, double_texts, label_texts, whole_file
+from markov_lrsao.exchange._writing import check_reward_names, double_texts, label_texts
+from markov_lrsao.storage import write_whole
 
 __all__ = ["format_drn", "fraction_texts", "read_drn", "write_drn"]
 
@@ -115,77 +116,116 @@ def read_slow(source: Source) -> ChainFile:
 
 def read_header(source: Source, lines: Sequence[str]) -> Header:
     """Read up to and including the line @model."""
-    header, seen, at = Header(), set[str](), 0
+    reader = _HeaderReader(source, lines)
+    while (key := reader.key()) != "@model":
+        take = _KEYS.get(key)
+        if take is None:
+            source.fail(reader.at, f"unknown key or text before @model: {show(key)}")
+        take(reader)
+    return reader.finish()
 
-    def following() -> str:
-        nonlocal at
-        at += 1
-        if at > len(lines):
-            source.fail(len(lines), "the file ends inside the header")
-        return lines[at - 1]
 
-    while True:
-        if at == len(lines):
-            source.fail(max(at, 1), "the file ends before the line @model")
-        line = following().rstrip()
-        if not line or line.startswith("//"):
-            continue
-        key = line.split(":", 1)[0].strip() if line.startswith("@") else line
-        if key in seen:
-            source.fail(at, f"{key} is given twice")
-        seen.add(key)
-        if key == "@type":
-            kind = line.split(":", 1)[1].strip() if ":" in line else ""
-            if kind.upper() != "DTMC":
-                known = f"a model of type {kind}" if kind in _NOT_A_CHAIN else show(kind)
-                source.fail(at, f"@type is {known}; only DTMC (a Markov chain) is read")
-        elif key == "@value_type":
-            header.values = line.split(":", 1)[1].strip() if ":" in line else ""
-            if header.values not in ("double", "rational"):
-                source.fail(
-                    at, f"@value_type must be double or rational, not {show(header.values)}"
-                )
-        elif key == "@parameters":
-            names = following().split()
-            if names:
-                source.fail(
-                    at,
-                    f"the model has parameters ({show(' '.join(names))}); instantiate them first",
-                )
-        elif key == "@reward_models":
-            header.rewards = following().split()
-            refuse_twice(source, at, header.rewards, "the reward name")
-        elif key == "@placeholders":
-            while at < len(lines) and not lines[at].startswith("@"):
-                name, colon, value = following().partition(" : ")
-                if not name.startswith("$") or not colon:
-                    source.fail(at, f"a placeholder reads '$name : value', not {show(name)}")
-                if name in header.placeholders:
-                    source.fail(at, f"the placeholder {show(name)} is given twice")
-                header.placeholders[name] = value.strip()
-        elif key == "@nr_states":
-            text = following().strip()
-            header.states = parse_integer(source, at, text, "@nr_states")
-        elif key == "@nr_choices":
-            text = following().strip()
-            header.choices = parse_integer(source, at, text, "@nr_choices")
-        elif key == "@model":
-            break
-        else:
-            source.fail(at, f"unknown key or text before @model: {show(line)}")
-    for needed in ("@type", "@nr_states"):
-        if needed not in seen:
-            source.fail(at, f"{needed} is missing before @model")
-    if header.states == 0:
-        source.fail(at, "@nr_states is 0: a chain needs a state")
-    if header.choices not in (-1, header.states):
-        source.fail(
-            at,
-            f"@nr_choices is {header.choices}, but a chain has one choice per state "
-            f"(@nr_states is {header.states})",
-        )
-    header.lines = at
-    return header
+class _HeaderReader:
+    """The part up to @model; every key is given at most once."""
+
+    def __init__(self, source: Source, lines: Sequence[str]) -> None:
+        self._source, self._lines = source, lines
+        self._header, self._seen, self._line = Header(), set[str](), ""
+        self.at = 0
+
+    def key(self) -> str:
+        """Return the next key, or a line that has none."""
+        self._line = ""
+        while not self._line or self._line.startswith("//"):
+            if self.at == len(self._lines):
+                self._source.fail(max(self.at, 1), "the file ends before the line @model")
+            self._line = self._following().rstrip()
+        key = self._line.split(":", 1)[0].strip() if self._line.startswith("@") else self._line
+        if key in self._seen:
+            self._source.fail(self.at, f"{key} is given twice")
+        self._seen.add(key)
+        return key
+
+    def _following(self) -> str:
+        self.at += 1
+        if self.at > len(self._lines):
+            self._source.fail(len(self._lines), "the file ends inside the header")
+        return self._lines[self.at - 1]
+
+    def _value(self) -> str:
+        """Return what stands behind the colon."""
+        return self._line.partition(":")[2].strip()
+
+    def type(self) -> None:
+        kind = self._value()
+        if kind.upper() != "DTMC":
+            known = f"a model of type {kind}" if kind in _NOT_A_CHAIN else show(kind)
+            self._source.fail(self.at, f"@type is {known}; only DTMC (a Markov chain) is read")
+
+    def value_type(self) -> None:
+        self._header.values = value = self._value()
+        if value not in ("double", "rational"):
+            self._source.fail(self.at, f"@value_type must be double or rational, not {show(value)}")
+
+    def parameters(self) -> None:
+        names = self._following().split()
+        if names:
+            self._source.fail(
+                self.at,
+                f"the model has parameters ({show(' '.join(names))}); instantiate them first",
+            )
+
+    def reward_models(self) -> None:
+        self._header.rewards = self._following().split()
+        refuse_twice(self._source, self.at, self._header.rewards, "the reward name")
+
+    def placeholders(self) -> None:
+        known = self._header.placeholders
+        while self.at < len(self._lines) and not self._lines[self.at].startswith("@"):
+            name, colon, value = self._following().partition(" : ")
+            if not name.startswith("$") or not colon:
+                self._source.fail(self.at, f"a placeholder reads '$name : value', not {show(name)}")
+            if name in known:
+                self._source.fail(self.at, f"the placeholder {show(name)} is given twice")
+            known[name] = value.strip()
+
+    def _count(self, name: str) -> int:
+        text = self._following().strip()
+        return parse_integer(self._source, self.at, text, name)
+
+    def states(self) -> None:
+        self._header.states = self._count("@nr_states")
+
+    def choices(self) -> None:
+        self._header.choices = self._count("@nr_choices")
+
+    def finish(self) -> Header:
+        """Return the header, if it says what is needed."""
+        header = self._header
+        for needed in ("@type", "@nr_states"):
+            if needed not in self._seen:
+                self._source.fail(self.at, f"{needed} is missing before @model")
+        if header.states == 0:
+            self._source.fail(self.at, "@nr_states is 0: a chain needs a state")
+        if header.choices not in (-1, header.states):
+            self._source.fail(
+                self.at,
+                f"@nr_choices is {header.choices}, but a chain has one choice per state "
+                f"(@nr_states is {header.states})",
+            )
+        header.lines = self.at
+        return header
+
+
+_KEYS = {
+    "@type": _HeaderReader.type,
+    "@value_type": _HeaderReader.value_type,
+    "@parameters": _HeaderReader.parameters,
+    "@reward_models": _HeaderReader.reward_models,
+    "@placeholders": _HeaderReader.placeholders,
+    "@nr_states": _HeaderReader.states,
+    "@nr_choices": _HeaderReader.choices,
+}
 
 
 class _Body:
@@ -379,4 +419,4 @@ def write_drn(
     rewards: Mapping[str, Sequence[fmpq]] | None = None,
 ) -> None:
     """Write a chain as a DRN file."""
-    whole_file(path, format_drn(chain, values=values, rewards=rewards))
+    write_whole(path, format_drn(chain, values=values, rewards=rewards))

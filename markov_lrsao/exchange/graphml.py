@@ -34,8 +34,9 @@ from markov_lrsao.exchange._reading import (
     refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import check_label, whole_file
+from markov_lrsao.exchange._writing import check_label
 from markov_lrsao.exchange.drn import fraction_texts
+from markov_lrsao.storage import write_whole
 
 __all__ = ["format_graphml", "read_graphml", "write_graphml"]
 
@@ -102,7 +103,7 @@ def format_graphml(chain: MarkovChain) -> str:
 
 def write_graphml(chain: MarkovChain, path: str | Path) -> None:
     """Write a chain as GraphML."""
-    whole_file(path, format_graphml(chain))
+    write_whole(path, format_graphml(chain))
 
 
 class _Handler:

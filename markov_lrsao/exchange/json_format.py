@@ -36,9 +36,10 @@ from markov_lrsao.exchange._reading import (
     refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import check_reward_names, whole_file
+from markov_lrsao.exchange._writing import check_reward_names
 from markov_lrsao.exchange.drn import fraction_texts
 from markov_lrsao.inputs import load_json
+from markov_lrsao.storage import write_whole
 from markov_lrsao.texts import listing
 
 __all__ = ["format_json", "read_json", "write_json"]
@@ -76,7 +77,7 @@ def write_json(
     chain: MarkovChain, path: str | Path, *, rewards: Mapping[str, Sequence[fmpq]] | None = None
 ) -> None:
     """Write a chain as JSON."""
-    whole_file(path, format_json(chain, rewards=rewards))
+    write_whole(path, format_json(chain, rewards=rewards))
 
 
 def read_json(path: str | Path, limit: int | None = None) -> ChainFile:

@@ -26,7 +26,8 @@ from markov_lrsao.exchange._reading import (
     refuse_twice,
     show,
 )
-from markov_lrsao.exchange._writing import check_label, double_texts, whole_file
+from markov_lrsao.exchange._writing import check_label, double_texts
+from markov_lrsao.storage import write_whole
 
 __all__ = ["format_matrix_market", "read_matrix_market", "write_matrix_market"]
 
@@ -55,7 +56,7 @@ def format_matrix_market(chain: MarkovChain) -> str:
 
 def write_matrix_market(chain: MarkovChain, path: str | Path) -> None:
     """Write a chain as Matrix Market."""
-    whole_file(path, format_matrix_market(chain))
+    write_whole(path, format_matrix_market(chain))
 
 
 def read_matrix_market(path: str | Path, limit: int | None = None) -> ChainFile:

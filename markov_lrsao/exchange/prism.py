@@ -24,9 +24,9 @@ from markov_lrsao.exchange._writing import (
     check_reward_names,
     double_text,
     double_texts,
-    whole_files,
 )
 from markov_lrsao.exchange.drn import fraction_texts
+from markov_lrsao.storage import write_all
 from markov_lrsao.texts import printable
 
 __all__ = ["format_labels", "format_transitions", "read_prism", "write_prism"]
@@ -108,7 +108,7 @@ def write_prism(
         suffix = ".state.rew" if storm else ".srew"
         texts[path.with_suffix(suffix)] = "\n".join([*head, *lines, ""])
     _refuse_stale(path, texts)
-    whole_files(texts)
+    write_all(texts)
     return list(texts)
 
 

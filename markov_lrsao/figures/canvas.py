@@ -166,7 +166,7 @@ def _draw_series(axis: Any, series: Series, gid: str) -> None:
 
 
 def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
-    """Draw a grid of values with borders; cells that are not exact, or infinite, are hatched."""
+    """Draw a grid of values with borders; points that are not exact, or infinite, are hatched."""
     grid: Mapping[str, Any] = data.grid or {}
     values = np.ma.masked_invalid([floats(row) for row in grid["values"]])
     x, y = _edges(floats(grid["x"]), data.x.scale), _edges(floats(grid["y"]), data.y.scale)
@@ -198,13 +198,13 @@ def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
     canvas.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
 
 
-def _hatch(axis: Any, x: Any, y: Any, cells: Any, hatch: str, colour: str, gid: str) -> None:
-    """Hatch some cells of a grid, leaving their colour as it is."""
+def _hatch(axis: Any, x: Any, y: Any, chosen: Any, hatch: str, colour: str, gid: str) -> None:
+    """Hatch some points of a grid, leaving their colour as it is."""
     from matplotlib.collections import PolyCollection
 
     corners = [
         [(x[i], y[j]), (x[i + 1], y[j]), (x[i + 1], y[j + 1]), (x[i], y[j + 1])]
-        for j, i in np.argwhere(cells).tolist()
+        for j, i in np.argwhere(chosen).tolist()
     ]
     if corners:
         axis.add_collection(
@@ -215,7 +215,7 @@ def _hatch(axis: Any, x: Any, y: Any, cells: Any, hatch: str, colour: str, gid: 
 
 
 def _edges(centres: Any, scale: str) -> Any:
-    """Return the borders of cells around their centres, halfway between neighbours."""
+    """Return the borders of rectangles around their centres, halfway between neighbours."""
     at = np.log(centres) if scale == "log" else centres
     if len(at) == 1:
         borders = np.array([at[0] - 0.5, at[0] + 0.5])

@@ -7,15 +7,23 @@ runs) / (successes) at a stated budget, once without and once with restarts of a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from markov_lrsao.answers.curves import ell_of
+from markov_lrsao.answers.curves import CurvePoint, ell_of
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
-from markov_lrsao.figures.sampling import Cell, exact_point, grid, play, schedule_text
+from markov_lrsao.figures.sampling import (
+    Experiment,
+    coupon_collector,
+    exact_point,
+    grid,
+    play,
+    schedule_text,
+)
 from markov_lrsao.progress import Progress
 
 if TYPE_CHECKING:
@@ -38,9 +46,11 @@ def _earl_cells(
     plain, restarted, ours = [], [], []
     with progress(f"LRSAO and EA+RL, {schedule_text(schedule)}", total=sum(ns)) as bar:
         for n in ns:
-            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.earl_runs, seed=settings.seed)
-            earl = replace(cell, algorithm="earl", limit=settings.earl_budget * n * n)
-            ours.append(play(cell, settings.level))
+            experiment = Experiment(
+                n=n, ell=ell_of(schedule, n), runs=settings.earl_runs, seed=settings.seed
+            )
+            earl = replace(experiment, algorithm="earl", limit=settings.earl_budget * n * n)
+            ours.append(play(experiment, settings.level))
             plain.append(play(earl, settings.level))
             restarted.append(
                 play(replace(earl, restart=_restart(settings, schedule, n)), settings.level)
@@ -58,8 +68,8 @@ def _restart_text(settings: Settings) -> str:
 
 
 def _earl_notes(settings: Settings, schedule: str) -> dict[str, Any]:
-    cell = Cell(n=50, ell=2, runs=1, seed=0, algorithm="earl")
-    algorithm = cell.law().algorithm
+    experiment = Experiment(n=50, ell=2, runs=1, seed=0, algorithm="earl")
+    algorithm = experiment.law().algorithm
     ns = grid(settings.earl_n)
     return {
         "runs": settings.earl_runs,
@@ -96,8 +106,6 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("function evaluations", "log" if log else "linear"),
         caption=f"E[T] of LRSAO and n H_n are exact. EA+RL (alpha = 0.8, gamma = 0.99) is sampled, "
@@ -115,34 +123,27 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
             ert(f"LRSAO, simulated mean, {settings.earl_runs:,} runs", ours, 0, "o"),
             ert(f"EA+RL, ERT, {_budget_text(settings)}", plain, 1, "s"),
             ert(f"EA+RL, ERT, {_restart_text(settings)}", restarted, 2, "^"),
-            Series(
-                name="n H_n, no local search from 0 is faster",
-                kind="line",
-                x=x,
-                colour=6,
-                y=numbers(p.coupon_collector for p in points),
-                style="dotted",
-            ),
+            coupon_collector(points),
         ),
-        notes=_earl_notes(settings, schedule)
-        | {
-            "success_rate": [s.success.value for s in plain],
-            "success_rate_with_restarts": [s.success.value for s in restarted],
-            "restarted_earl_interval_below_lrsao_at_n": [
-                n
-                for n, s, p in zip(ns, restarted, points, strict=True)
-                if s.ert.high < float(p.result.total)
-            ],
-            "restarted_earl_interval_above_lrsao_at_n": [
-                n
-                for n, s, p in zip(ns, restarted, points, strict=True)
-                if s.ert.low > float(p.result.total)
-            ],
-            "lrsao_over_coupon_collector": [
-                float(p.result.total) / p.coupon_collector for p in points
-            ],
-        },
+        notes=_earl_notes(settings, schedule) | _earl_found(points, plain, restarted),
     )
+
+
+def _earl_found(
+    points: Sequence[CurvePoint], plain: Sequence[Summary], restarted: Sequence[Summary]
+) -> dict[str, Any]:
+    """Say where EA+RL succeeds, and where its interval lies on one side of LRSAO's E[T]."""
+    exact = [float(p.result.total) for p in points]
+    both = list(zip(points, restarted, exact, strict=True))
+    return {
+        "success_rate": [s.success.value for s in plain],
+        "success_rate_with_restarts": [s.success.value for s in restarted],
+        "restarted_earl_interval_below_lrsao_at_n": [p.n for p, s, t in both if s.ert.high < t],
+        "restarted_earl_interval_above_lrsao_at_n": [p.n for p, s, t in both if s.ert.low > t],
+        "lrsao_over_coupon_collector": [
+            t / p.coupon_collector for p, t in zip(points, exact, strict=True)
+        ],
+    }
 
 
 def _success(settings: Settings, progress: Progress) -> FigureData:
@@ -172,8 +173,6 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("share of runs that end in the budget"),
         series=tuple(series),
@@ -191,9 +190,10 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
     with progress("true semantics and float64", total=sum(ns)) as bar:
         for n in ns:
             points.append(exact_point("2", n))
-            cell = Cell(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
+            experiment = Experiment(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
             row = [
-                play(c, settings.level).total for c in (cell, replace(cell, arithmetic="float64"))
+                play(c, settings.level).total
+                for c in (experiment, replace(experiment, arithmetic="float64"))
             ]
             means.append([m for m in row if m is not None])
             bar.advance(n)
@@ -218,8 +218,6 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n", "linear" if ratio else "log"),
         y=Axis("mean T / exact E[T]") if ratio else Axis("T (function evaluations)", "log"),
         caption="The line is the exact E[T]; both sets of points are sampled with the same random "

@@ -8,13 +8,13 @@ whole files and no JSON, and the next run makes the figure again.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.inputs import load_json, read_text
+from markov_lrsao.storage import check_folder, staged
 
 __all__ = ["ENDINGS", "FIELDS", "is_complete", "prepare_folder", "write_figure"]
 
@@ -36,6 +36,9 @@ FIELDS = frozenset(
     }
 )
 """What the JSON of every figure has."""
+_ADVICE = (
+    "make room or choose another --out, and run the same command again: finished figures are kept"
+)
 
 
 def prepare_folder(folder: Path) -> None:
@@ -48,18 +51,11 @@ def prepare_folder(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, probe = tempfile.mkstemp(dir=folder, prefix=".figures.", suffix=".part")
-        os.close(handle)
-        os.unlink(probe)
     except OSError as error:
-        raise _cannot_write(folder, error) from None
-
-
-def _cannot_write(path: Path, error: OSError) -> ParameterError:
-    return ParameterError(
-        f"cannot write {path}: {error.strerror or error}; make room or choose another --out, and "
-        f"run the same command again: finished figures are kept"
-    )
+        raise ParameterError(
+            f"cannot make the folder {folder}: {error.strerror or error}; choose another --out"
+        ) from None
+    check_folder(folder)
 
 
 def is_complete(folder: Path, name: str, settings: Mapping[str, Any], version: str) -> bool:
@@ -91,32 +87,9 @@ def write_figure(folder: Path, name: str, contents: Mapping[str, bytes]) -> Path
     ParameterError
         A file cannot be written; no half-written file is left.
     """
-    staged: list[tuple[str, Path]] = []
     goal = folder / f"{name}.json"
-    path = goal
-    try:
-        for ending in ENDINGS:
-            path = folder / f"{name}.{ending}"
-            handle, temporary = tempfile.mkstemp(
-                dir=folder, prefix=f".{path.name}.", suffix=".part"
-            )
-            staged.append((temporary, path))
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(contents[ending])
-            os.chmod(temporary, 0o666 & ~_umask())
-        path = goal
+    with staged({folder / f"{name}.{e}": contents[e] for e in ENDINGS}, _ADVICE) as ready:
         goal.unlink(missing_ok=True)
-        for temporary, path in staged:
+        for path, temporary in ready.items():
             os.replace(temporary, path)
-    except OSError as error:
-        raise _cannot_write(path, error) from None
-    finally:
-        for temporary, _ in staged:
-            Path(temporary).unlink(missing_ok=True)
     return goal
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,13 +1,11 @@
 """Pictures of single results, drawn with matplotlib (imported when needed).
 
-Colours are from the Okabe-Ito palette, which colour-blind readers can tell apart. Files are
-written under a temporary name and renamed, so that an interrupted run leaves none or a
-whole one.
+Colours are from the Okabe-Ito palette, which colour-blind readers can tell apart.
 """
 
 from __future__ import annotations
 
-import os
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import isinf
@@ -18,6 +16,7 @@ import numpy as np
 
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.storage import write_whole
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.distribution import Distribution, Quantile
@@ -38,14 +37,9 @@ def figure(path: Path, rows: int = 1, width: float = 7.0, height: float = 4.2) -
     FigureCanvasAgg(canvas)
     axes = canvas.subplots(rows, 1)
     yield axes
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        canvas.savefig(temporary, format=path.suffix.lstrip(".").lower(), dpi=160)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ParameterError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    drawn = io.BytesIO()
+    canvas.savefig(drawn, format=path.suffix.lstrip(".").lower(), dpi=160)
+    write_whole(path, drawn.getvalue())
 
 
 def plot_distribution(

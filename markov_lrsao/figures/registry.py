@@ -8,9 +8,10 @@ from pathlib import Path
 
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.figures import chains, comparisons, laws, maps, model, runtimes
-from markov_lrsao.figures.base import Figure, Settings, version
+from markov_lrsao.figures.base import Figure, Settings
 from markov_lrsao.figures.files import is_complete, prepare_folder, write_figure
 from markov_lrsao.progress import Bar, Progress, no_progress
+from markov_lrsao.release import release
 
 __all__ = ["FIGURES", "build", "chosen"]
 
@@ -62,7 +63,7 @@ def build(
     prepare_folder(out)
     paths = []
     for number, figure in enumerate(figures, start=1):
-        if not is_complete(out, figure.name, settings.to_dict(), version()):
+        if not is_complete(out, figure.name, settings.to_dict(), release()):
             title = f"[{number}/{len(figures)}] {figure.name}"
             data = figure.compute(settings, _titled(progress, title))
             write_figure(

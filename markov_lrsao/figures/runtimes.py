@@ -7,14 +7,24 @@ the range of the quotient E[T] / order is noted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from markov_lrsao.answers.curves import SCHEDULES, ell_of
+from markov_lrsao.answers.curves import SCHEDULES, CurvePoint, ell_of
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
-from markov_lrsao.figures.sampling import Cell, exact_point, grid, play, schedule_text
+from markov_lrsao.figures.sampling import (
+    Experiment,
+    coupon_collector,
+    exact_point,
+    grid,
+    play,
+    schedule_text,
+)
 from markov_lrsao.progress import Progress
+
+if TYPE_CHECKING:
+    from simulate.statistics.estimates import Estimate
 
 __all__ = ["FIGURES", "paper_term"]
 
@@ -25,7 +35,7 @@ def paper_term(statement: str, term: str) -> tuple[Callable[[int, int], float], 
     import sympy
 
     from proofs_check.claims.expressions import to_sympy
-    from proofs_check.statements.registry import find
+    from proofs_check.verification.registry import find
 
     found = find(statement)
     compiled = sympy.lambdify(
@@ -42,63 +52,27 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
     with progress("exact and simulated", total=sum(ns)) as bar:
         for n in ns:
             points.append(exact_point(schedule, n))
-            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.runs, seed=settings.seed)
-            mean = play(cell, settings.level).total
+            experiment = Experiment(
+                n=n, ell=ell_of(schedule, n), runs=settings.runs, seed=settings.seed
+            )
+            mean = play(experiment, settings.level).total
             assert mean is not None  # no limit: every run ends
             found.append(mean)
             bar.advance(n)
     exact = [float(p.result.total) for p in points]
     inside = sum(e.low <= t <= e.high for e, t in zip(found, exact, strict=True))
     ratios = [t / order(p.n, p.ell) for t, p in zip(exact, points, strict=True)]
-    x = numbers(ns)
-    percent = f"{100 * settings.level:g}%"
     name = _name(schedule, large)
     return FigureData(
         name=name,
         title=FIGURE_TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("T (function evaluations)"),
         caption=f"The line is the exact E[T]; points are means of {settings.runs:,} simulated runs "
-        f"with the true semantics, the band is their {percent} confidence interval. "
-        f"Theorem 1 states the order only, drawn with the constant 1.",
-        series=(
-            Series(
-                name=f"{percent} confidence band of the simulated mean",
-                kind="band",
-                x=x,
-                low=numbers(e.low for e in found),
-                high=numbers(e.high for e in found),
-                colour=5,
-            ),
-            Series(name="E[T], exact", kind="line", x=x, y=numbers(exact), colour=0),
-            Series(
-                name=f"simulated mean, {settings.runs:,} runs each",
-                kind="points",
-                x=x,
-                y=numbers(e.value for e in found),
-                colour=1,
-                marker="o",
-            ),
-            Series(
-                name="Theorem 1: order n^2/l^2 + n ln n, constant 1",
-                kind="line",
-                x=x,
-                y=numbers(order(p.n, p.ell) for p in points),
-                colour=2,
-                style="dashed",
-            ),
-            Series(
-                name="n H_n, no local search from 0 is faster",
-                kind="line",
-                x=x,
-                y=numbers(p.coupon_collector for p in points),
-                colour=6,
-                style="dotted",
-            ),
-        ),
+        f"with the true semantics, the band is their {100 * settings.level:g}% confidence "
+        f"interval. Theorem 1 states the order only, drawn with the constant 1.",
+        series=_runtime_series(points, found, order, settings),
         notes={
             "ell": [p.ell for p in points],
             "runs": settings.runs,
@@ -109,6 +83,49 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
             "statement": claim,
             "lower_bound": coupons,
         },
+    )
+
+
+def _runtime_series(
+    points: Sequence[CurvePoint],
+    found: Sequence[Estimate],
+    order: Callable[[int, int], float],
+    settings: Settings,
+) -> tuple[Series, ...]:
+    x = numbers(p.n for p in points)
+    return (
+        Series(
+            name=f"{100 * settings.level:g}% confidence band of the simulated mean",
+            kind="band",
+            x=x,
+            low=numbers(e.low for e in found),
+            high=numbers(e.high for e in found),
+            colour=5,
+        ),
+        Series(
+            name="E[T], exact",
+            kind="line",
+            x=x,
+            y=numbers(float(p.result.total) for p in points),
+            colour=0,
+        ),
+        Series(
+            name=f"simulated mean, {settings.runs:,} runs each",
+            kind="points",
+            x=x,
+            y=numbers(e.value for e in found),
+            colour=1,
+            marker="o",
+        ),
+        Series(
+            name="Theorem 1: order n^2/l^2 + n ln n, constant 1",
+            kind="line",
+            x=x,
+            y=numbers(order(p.n, p.ell) for p in points),
+            colour=2,
+            style="dashed",
+        ),
+        coupon_collector(points),
     )
 
 
@@ -159,8 +176,6 @@ def _phases(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=FIGURE_TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n", "log"),
         y=Axis("steps in the phase", "log"),
         series=tuple(series),

@@ -1,17 +1,18 @@
-"""Simulated cells that several figures share, each played once per process.
+"""Simulated experiments that several figures share, each played once per process.
 
-A cell's random streams depend on the seed and on (n, l) only: the same cell in two figures
-shows the same runs, and both arithmetics see the same random numbers.
+An experiment's random streams depend on the seed and on (n, l) only: the same experiment in two
+figures shows the same runs, and both arithmetics see the same random numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from markov_lrsao.answers.curves import CurvePoint, curve
-from markov_lrsao.figures.base import Range
+from markov_lrsao.figures.base import Range, Series, numbers
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
@@ -22,11 +23,19 @@ if TYPE_CHECKING:
     from simulate.runs.samples import Samples
     from simulate.statistics.estimates import Summary
 
-__all__ = ["Cell", "exact_point", "grid", "play", "samples_of", "schedule_text"]
+__all__ = [
+    "Experiment",
+    "coupon_collector",
+    "exact_point",
+    "grid",
+    "play",
+    "samples_of",
+    "schedule_text",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class Experiment:
     """What is simulated at one (n, l)."""
 
     n: int
@@ -49,27 +58,27 @@ def _law(n: int, ell: int, algorithm: str) -> StepLaw:
     return StepLaw.of(Landscape.jump(n, ell), chosen)
 
 
-def samples_of(cell: Cell) -> Samples:
-    """Play a cell."""
+def samples_of(experiment: Experiment) -> Samples:
+    """Play an experiment."""
     from simulate.runs.runner import simulate
 
     return simulate(
-        cell.law(),
-        runs=cell.runs,
-        seed=cell.seed,
-        arithmetic=cell.arithmetic,
-        limit=cell.limit,
-        restart=cell.restart,
-        path=(cell.n, cell.ell),
+        experiment.law(),
+        runs=experiment.runs,
+        seed=experiment.seed,
+        arithmetic=experiment.arithmetic,
+        limit=experiment.limit,
+        restart=experiment.restart,
+        path=(experiment.n, experiment.ell),
     )
 
 
 @lru_cache(maxsize=2000)
-def play(cell: Cell, level: float) -> Summary:
-    """Play a cell and summarise it."""
+def play(experiment: Experiment, level: float) -> Summary:
+    """Play an experiment and summarise it."""
     from simulate.statistics.estimates import summary
 
-    return summary(samples_of(cell), level)
+    return summary(samples_of(experiment), level)
 
 
 @lru_cache(maxsize=2000)
@@ -93,3 +102,15 @@ def schedule_text(schedule: str) -> str:
     """
     names = {"cbrt": "floor(n^(1/3))", "sqrt": "floor(n^(1/2))", "half": "floor((n-5)/2)"}
     return f"l = {names.get(schedule, schedule)}"
+
+
+def coupon_collector(points: Sequence[CurvePoint]) -> Series:
+    """Return the line that no local search gets below."""
+    return Series(
+        name="n H_n, no local search from 0 is faster",
+        kind="line",
+        x=numbers(p.n for p in points),
+        y=numbers(p.coupon_collector for p in points),
+        colour=6,
+        style="dotted",
+    )

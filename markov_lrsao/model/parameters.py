@@ -9,7 +9,9 @@ and the interval is non-empty iff (1 - gamma) / (gamma (1 - alpha (1 - gamma))) 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from flint import fmpq
 
@@ -18,7 +20,20 @@ from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.statements import implements
 
-__all__ = ["HypothesisH", "Parameters", "hypothesis_h"]
+__all__ = ["H_LOWER", "H_UPPER", "HypothesisH", "Parameters", "h_lower", "h_upper", "hypothesis_h"]
+
+H_LOWER = "(1/(alpha*(1 - gamma)) - 1)*G"
+H_UPPER = "1/(alpha*gamma)"
+"""The ends of (H). Numbers, borders and proofs are all derived from these two texts."""
+
+
+def _formula(text: str) -> Callable[[Any, Any, Any], Any]:
+    """Return (alpha, gamma, G) -> the value of one of the texts above, over any algebra."""
+    function: Callable[[Any, Any, Any], Any] = eval(f"lambda alpha, gamma, G: {text}")
+    return function
+
+
+h_lower, h_upper = _formula(H_LOWER), _formula(H_UPPER)
 
 
 @dataclass(frozen=True)
@@ -108,7 +123,6 @@ def hypothesis_h(landscape: Landscape, parameters: Parameters) -> HypothesisH:
     >>> hypothesis_h(Landscape.jump(9, 2), Parameters.paper(9))
     HypothesisH(lower=7/3, upper=25/2, holds=True)
     """
-    alpha, gamma = parameters.alpha, parameters.gamma
-    lower = (1 / (alpha * (1 - gamma)) - 1) * landscape.largest_gain
-    upper = 1 / (alpha * gamma)
+    values = parameters.alpha, parameters.gamma, landscape.largest_gain
+    lower, upper = h_lower(*values), h_upper(*values)
     return HypothesisH(lower, upper, bool(lower < parameters.r < upper))

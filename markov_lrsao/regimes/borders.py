@@ -43,7 +43,7 @@ from flint import fmpq
 
 from markov_lrsao.exact.rationals import RationalLike, rational, to_float
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.parameters import Parameters, hypothesis_h
+from markov_lrsao.model.parameters import Parameters, h_lower, h_upper, hypothesis_h
 
 __all__ = ["Border", "borders", "decided_exits", "place_in_h"]
 
@@ -100,14 +100,6 @@ def _rho(a: Any, g: Any) -> Any:
     return 1 - a + a**2 * g**2
 
 
-def _h_lower(a: Any, g: Any, gain: Any) -> Any:
-    return (1 / (a * (1 - g)) - 1) * gain
-
-
-def _h_upper(a: Any, g: Any, gain: Any) -> Any:
-    return 1 / (a * g)
-
-
 def _l_always(a: Any, g: Any, gain: Any) -> Any:
     return a * g / _rho(a, g)
 
@@ -152,8 +144,8 @@ def borders(
     g = fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma")
     gain = landscape.largest_gain
     found = [
-        Border("(H), lower", "r > (1/(a(1-g)) - 1) G", True, _h_lower, gain, g),
-        Border("(H), upper", "r < 1/(a g)", True, _h_upper, gain, g),
+        Border("(H), lower", "r > (1/(a(1-g)) - 1) G", True, h_lower, gain, g),
+        Border("(H), upper", "r < 1/(a g)", True, h_upper, gain, g),
         Border("L always", "r <= a g/rho", True, _l_always, gain, g),
         Border(
             "L never",

@@ -5,22 +5,20 @@ constant: a *regime* is a set of hyper-parameters with the same law of T, here r
 exact values of E[T] and Var[T]. Between regimes lie zones in which comparisons depend on how
 often an entry has decayed; there the engine encloses what it cannot decide.
 
-A grid is given by exact rationals: ``0.01:0.99:99`` are 99 evenly spaced ones, ends included. The
-penalty is either r itself, or its place in the interval of hypothesis (H):
-r = lower + x (upper - lower).
+A grid is given by exact rationals: ``0.01:0.99@99`` are 99 evenly spaced ones, ends included (see
+`markov_lrsao.exact.ranges`). The penalty is either r itself, or its place in the interval of
+hypothesis (H): r = lower + x (upper - lower).
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +26,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.ranges import rationals
 from markov_lrsao.exact.rationals import (
     RationalLike,
     decimal_text,
@@ -35,15 +34,16 @@ from markov_lrsao.exact.rationals import (
     rational_text,
     to_float,
 )
-from markov_lrsao.interrupts import process_pool
+from markov_lrsao.interrupts import spread
 from markov_lrsao.model.landscape import JUMP, Landscape
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.regimes.points import Point, Values, quantity_text, solve_point
 from markov_lrsao.regimes.store import PointStore
+from markov_lrsao.release import release
 from markov_lrsao.values.enclosure import TOLERANCE
 
-__all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map", "span"]
+__all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map"]
 
 _COMMIT_SECONDS = 0.5
 _LARGEST_GRID = 1_000_000
@@ -66,39 +66,9 @@ COLUMNS = (
 )
 
 
-def span(text: str, name: str = "range") -> tuple[fmpq, ...]:
-    """Read low:high:count, evenly spaced rationals with both ends, or a single number.
-
-    >>> span("0.1:0.5:3"), span("4/5")
-    ((1/10, 3/10, 1/2), (4/5,))
-    >>> span("0.1:0.5", "--alpha")
-    Traceback (most recent call last):
-        ...
-    markov_lrsao.errors.ParameterError: --alpha '0.1:0.5': write low:high:count, e.g. 0.01:0.99:99
-    """
-    parts = text.split(":")
-    if len(parts) == 1:
-        return (rational(text, name),)
-    if len(parts) != 3 or not parts[2].strip().isdecimal():
-        raise ParameterError(f"{name} {text!r}: write low:high:count, e.g. 0.01:0.99:99")
-    low, high, count = rational(parts[0], name), rational(parts[1], name), int(parts[2])
-    if count > _LARGEST_GRID:
-        raise ParameterError(f"{name} {text!r}: at most {_LARGEST_GRID:,} values are possible")
-    if count < 2 or low >= high:
-        raise ParameterError(
-            f"{name} {text!r}: low must be below high and the count at least 2; for one value "
-            f"write the number alone"
-        )
-    return tuple(low + (high - low) * fmpq(k, count - 1) for k in range(count))
-
-
-@cache
-def _release() -> str:
-    """Return the toolkit's version: points of another one are solved again."""
-    try:
-        return version("markov-lrsao")
-    except PackageNotFoundError:
-        return "unknown"
+def _axis(text: object, name: str) -> tuple[fmpq, ...]:
+    """Return the numbers along one side of a grid, each once and in order."""
+    return tuple(sorted(set(rationals(text, name))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,17 +115,17 @@ class MapPlan:
             A range or a point is not allowed; the message says what to change.
         """
         if (r_relative is None) == (r is None):
-            raise ParameterError("give either --r-relative or --r, e.g. --r-relative 0.1:0.9:9")
+            raise ParameterError("give either --r-relative or --r, e.g. --r-relative 0.1:0.9@9")
         width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
         if width <= 0:
             raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
         JUMP.check(n, ell)
-        rows = span(r_relative, "--r-relative") if r_relative is not None else span(r or "", "--r")
+        rows = _axis(r, "r") if r_relative is None else _axis(r_relative, "r_relative")
         plan = cls(
             n=n,
             ell=ell,
             gamma=fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma"),
-            alphas=span(alpha, "--alpha"),
+            alphas=_axis(alpha, "alpha"),
             rs=rows,
             relative=r_relative is not None,
             tolerance=width,
@@ -199,7 +169,7 @@ class MapPlan:
     def key(self, point: Point) -> str:
         """Return the text by which a solved point is found again."""
         return (
-            f"{_release()} jump n={self.n} l={self.ell} alpha={point.alpha} "
+            f"{release()} jump n={self.n} l={self.ell} alpha={point.alpha} "
             f"gamma={point.gamma} r={point.r} tolerance={self.tolerance} "
             f"states={self.max_states}"
         )
@@ -337,14 +307,6 @@ def _solve(job: Job) -> tuple[str, Values]:
     return key, solve_point(n, ell, alpha, gamma, r, tolerance=tolerance, max_states=most)
 
 
-def _solved(jobs: list[Job], workers: int) -> Generator[tuple[str, Values], None, None]:
-    if workers == 1 or len(jobs) < 8:
-        yield from map(_solve, jobs)
-        return
-    with process_pool(workers) as pool:
-        yield from pool.map(_solve, jobs, chunksize=4)
-
-
 def regime_map(
     plan: MapPlan,
     *,
@@ -377,7 +339,7 @@ def regime_map(
             waiting: list[tuple[str, Values]] = []
             last = time.monotonic()
             try:
-                with closing(_solved(jobs, workers or os.cpu_count() or 1)) as solving:
+                with closing(spread(_solve, jobs, workers, at_once=4)) as solving:
                     for key, values in solving:
                         waiting.append((key, values))
                         found[key] = values

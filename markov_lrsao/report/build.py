@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.release import release
 from markov_lrsao.report import findings
-from markov_lrsao.report.files import check_writable, kept, write_whole
+from markov_lrsao.report.files import kept
 from markov_lrsao.report.page import Content, render
 from markov_lrsao.report.values import exact_values
 from markov_lrsao.report.verdicts import load_verification, verification
+from markov_lrsao.storage import check_writable, write_whole
 
 if TYPE_CHECKING:
     from markov_lrsao.figures import Settings
@@ -63,11 +65,10 @@ def figure_data(folder: Path, settings: Settings, progress: Progress) -> list[di
     set, and is not overwritten by it.
     """
     from markov_lrsao.figures import FIGURES, Settings, build
-    from markov_lrsao.figures.base import version
     from markov_lrsao.figures.files import FIELDS, is_complete
 
     best = Settings.full().to_dict()
-    missing = [name for name in FIGURES if not is_complete(folder, name, best, version())]
+    missing = [name for name in FIGURES if not is_complete(folder, name, best, release())]
     if missing:
         build(missing, folder, settings, progress)
     found = []
@@ -106,7 +107,6 @@ def make_report(
         `out` or `figures` cannot be written, `verify` is not such a file.
     """
     from markov_lrsao.figures import Settings
-    from markov_lrsao.figures.base import version
 
     scope = scope or Scope.full()
     check_writable(out)
@@ -133,7 +133,7 @@ def make_report(
         verification=verification(keep, verify, progress),
         numbers=numbers,
         figures=figure_list,
-        version=version(),
+        version=release(),
         command=command,
     )
     write_whole(out, render(content))

@@ -1,4 +1,4 @@
-"""Whole files or none, and values that are kept between runs.
+"""Values that are kept between runs.
 
 A value is kept with a key (its settings and a fingerprint of the sources): a changed program
 or changed settings compute it again, an interrupted run continues where it stopped.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,8 +15,9 @@ from typing import Any
 
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.inputs import load_json, read_text
+from markov_lrsao.storage import write_whole
 
-__all__ = ["check_writable", "fingerprint", "kept", "write_whole"]
+__all__ = ["fingerprint", "kept"]
 
 _COMPUTING = {Path(__file__).resolve().with_name(name) for name in ("findings.py", "values.py")}
 
@@ -35,54 +34,6 @@ def fingerprint() -> str:
             if not presents or path in _COMPUTING:
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:24]
-
-
-def check_writable(path: Path, option: str = "--out") -> None:
-    """Raise ParameterError if a file of that name could not be written: before long work."""
-    folder = path.resolve().parent
-    if path.is_dir():
-        raise ParameterError(f"{option} {path} is a folder; give the name of a file")
-    if not folder.is_dir():
-        raise ParameterError(
-            f"{option} {path}: the folder {folder} does not exist; create it first"
-        )
-    try:
-        handle, name = tempfile.mkstemp(prefix=".report.", suffix=".part", dir=folder)
-        os.close(handle)
-        os.unlink(name)
-    except OSError as error:
-        raise ParameterError(
-            f"cannot write {path}: {error.strerror or error}; choose another {option}"
-        ) from None
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file under a temporary name and rename it: whoever looks sees all of it or none.
-
-    Raises
-    ------
-    ParameterError
-        The disk is full or the folder cannot be written; an older file is untouched.
-    """
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(
-            prefix=f".{path.name}.", suffix=".part", dir=path.resolve().parent
-        )
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-        temporary = ""
-    except OSError as error:
-        raise ParameterError(
-            f"cannot write {path}: {error.strerror or error}; make room or choose another place"
-        ) from None
-    finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def kept(path: Path, settings: Mapping[str, Any], compute: Callable[[], Any]) -> Any:

@@ -8,7 +8,6 @@ command beside them prints all of it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal
 from typing import Any
@@ -19,7 +18,7 @@ from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.rationals import decimal_text, rational_text, shorten, to_float
-from markov_lrsao.interrupts import process_pool
+from markov_lrsao.interrupts import spread
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import JUMP
 from markov_lrsao.model.parameters import Parameters
@@ -99,18 +98,11 @@ def exact_values(
         s: [(n, ell_of(s, n)) for n in sizes if ell_of(s, n) in _valid(n)] for s in SCHEDULES
     }
     pairs = sorted({*grid, *(pair for row in schedules.values() for pair in row)}, reverse=True)
-    count = workers or os.cpu_count() or 1
     found: dict[tuple[int, int], dict[str, Any]] = {}
     with progress("exact values", total=len(pairs)) as bar:
-        if count == 1 or len(pairs) < 8:
-            for pair in pairs:
-                found[pair] = _job(pair)
-                bar.advance()
-        else:
-            with process_pool(count) as pool:
-                for pair, values in zip(pairs, pool.map(_job, pairs), strict=True):
-                    found[pair] = values
-                    bar.advance()
+        for pair, values in zip(pairs, spread(_job, pairs, workers), strict=True):
+            found[pair] = values
+            bar.advance()
     return {
         "n_max": n_max,
         "grid": [found[pair] for pair in grid],

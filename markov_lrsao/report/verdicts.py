@@ -13,6 +13,7 @@ from typing import Any
 from markov_lrsao.errors import FileFormatError
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.release import SCHEMA
 from markov_lrsao.report.files import kept
 from markov_lrsao.texts import printable
 
@@ -54,7 +55,7 @@ def verification(
 
     def run() -> dict[str, Any]:
         from proofs_check import Setting, verify
-        from proofs_check.statements.report import json_report
+        from proofs_check.verification.report import json_report
 
         return json_report(verify(None, Setting(level="quick"), progress=progress), "quick")
 
@@ -79,15 +80,17 @@ def load_verification(path: Path) -> dict[str, Any]:
 
 def check_report(data: Any, source: str) -> dict[str, Any]:
     """Return `data` if it is a report on exactly the registered statements."""
-    from proofs_check.claims.verdict import Kind, Verdict
-    from proofs_check.statements.registry import all_statements
+    from proofs_check.claims.verdict import EvidenceKind, Verdict
+    from proofs_check.verification.registry import all_statements
 
     def refuse(what: str) -> FileFormatError:
         return FileFormatError(f"--verify {printable(source)}: {what}; {_MAKE}")
 
     if not isinstance(data, dict) or not isinstance(data.get("statements"), list):
         raise refuse("no list of statements")
-    verdicts, kinds = {v.value for v in Verdict}, {k.value for k in Kind}
+    if data.get("schema", SCHEMA) != SCHEMA:  # 0.1 wrote none, and the same fields
+        raise refuse(f"its schema is {data['schema']!r}, but {SCHEMA} is read")
+    verdicts, kinds = {v.value for v in Verdict}, {k.value for k in EvidenceKind}
     for s in data["statements"]:
         if not isinstance(s, dict) or not set(s) >= _STATEMENT_KEYS:
             raise refuse("a statement lacks some of its fields")
@@ -123,7 +126,7 @@ def run_rows(data: Mapping[str, Any]) -> list[dict[str, str]]:
     """Play a counterexample's run and return its steps as texts; empty for a mere point."""
     from markov_lrsao.exact.rationals import rational_text, shorten
     from proofs_check.claims.counterexample import Counterexample
-    from proofs_check.runs.steps import replay
+    from proofs_check.runs.run import replay
 
     bad = Counterexample.from_dict(dict(data), str(data.get("statement", "counterexample")))
     if not bad.replayable:

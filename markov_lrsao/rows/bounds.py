@@ -23,10 +23,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.errors import SolverError
 from markov_lrsao.exact.graphs import components
+from markov_lrsao.exact.linear import solve_columns
 
 __all__ = ["Term", "least_bounds"]
 
@@ -141,24 +142,21 @@ def _evaluate(policy: Sequence[Term | None], values: list[fmpq | None]) -> None:
             values[members[0]] = _alone(members[0], policy[members[0]], values)
             continue
         local = {i: k for k, i in enumerate(members)}
-        matrix = fmpq_mat(len(members), len(members))
-        constants = fmpq_mat(len(members), 1)
-        for i, k in local.items():
+        rows: list[list[tuple[int, fmpq]]] = []
+        constants: list[fmpq] = []
+        for i in members:
             term = policy[i]
             assert term is not None
             total = term.constant
-            matrix[k, k] = matrix[k, k] + 1
+            rows.append([(local[j], weight) for j, weight in term.weights if j in local])
             for j, weight in term.weights:
-                if j in local:
-                    matrix[k, local[j]] = matrix[k, local[j]] - weight
-                else:
+                if j not in local:
                     known = values[j]
                     assert known is not None
                     total += weight * known
-            constants[k, 0] = total
-        solution = matrix.solve(constants)
-        for i, k in local.items():
-            values[i] = solution[k, 0]
+            constants.append(total)
+        for i, value in zip(members, solve_columns(rows, constants), strict=True):
+            values[i] = value
 
 
 def _alone(i: int, term: Term | None, values: Sequence[fmpq | None]) -> fmpq:

@@ -10,9 +10,9 @@ these monitors is a small tuple, so they run on random runs, on joint chains and
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from markov_lrsao.model.law import UP
+from proofs_check.runs.run import SeenStep
 
 __all__ = ["Progress3", "advance"]
 
@@ -39,8 +39,8 @@ class Progress3:
     moves: tuple[int, int] = (0, 0)
 
 
-def advance(memory: Progress3, step: Any, cut: int, optimum: int) -> Progress3:
-    """Return what is remembered after a step (a `Record` or an `Edge`)."""
+def advance(memory: Progress3, step: SeenStep, cut: int, optimum: int) -> Progress3:
+    """Return what is remembered after a step."""
     memory = replace(memory, fell=False) if memory.fell else memory
     if step.phase < 3 or memory.over:
         return memory

@@ -13,16 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from markov_lrsao.model.landscape import P
+from markov_lrsao.model.landscape import Affine, P
 from markov_lrsao.model.law import DOWN, UP
 from proofs_check.automata.abstraction import Cells, longest
-from proofs_check.logic.cases import cases, region_solver
-from proofs_check.logic.induction import Context
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.logic.cases import Case, Regions, cases, region_solver
+from proofs_check.logic.induction import Context, Induction
 
 __all__ = ["TOP", "Leg", "PlateauGraph", "plateau_graph"]
 
@@ -120,22 +117,21 @@ class PlateauGraph:
 _KNOWN: dict[Any, PlateauGraph] = {}
 
 
-def plateau_graph(workspace: Workspace) -> PlateauGraph:
+def plateau_graph(induction: Induction) -> PlateauGraph:
     """Derive the graph (once per model and set of facts)."""
-    setting = workspace.setting
-    key = (setting.family, setting.algorithm, setting.hypothesis, workspace.induction.facts)
+    setting = induction.setting
+    key = (setting.family, setting.algorithm, setting.hypothesis, induction.facts)
     if key not in _KNOWN:
-        _KNOWN[key] = _derive(workspace)
+        _KNOWN[key] = _derive(induction)
     return _KNOWN[key]
 
 
-def _derive(workspace: Workspace) -> PlateauGraph:
-    induction = workspace.induction
-    cut, solver = induction.cut, region_solver(workspace.setting.family)
+def _derive(induction: Induction) -> PlateauGraph:
+    cut, solver = induction.cut, region_solver(induction.setting.family)
     before = induction.prover.queries
     places = {ENTRY: (P - cut, cut - P), SECOND: (P - cut - 1, cut + 1 - P), BEYOND: (P - cut - 2,)}
     found = cases(
-        workspace.setting.family,
+        induction.setting.family,
         (induction.first - 1, induction.top, cut, cut + 1),
         induction.algorithm.accept_equal,
     )
@@ -148,9 +144,9 @@ def _derive(workspace: Workspace) -> PlateauGraph:
                 context = induction.context(case, 3)
                 if context is not None:
                     contexts[name].append(context)
-    cells_after = _Cells(workspace)
+    cells_after = _Cells(induction)
     actions = induction.actions
-    optimum = workspace.setting.family.milestones[-1]
+    optimum = induction.setting.family.milestones[-1]
     left = actions.index("L") if "L" in actions else 0
     starts = [(ENTRY, cells) for cells in _start_cells(len(actions), left)]
     queue, seen = list(starts), set(starts)
@@ -189,7 +185,7 @@ def _start_cells(size: int, left: int) -> list[Cells]:
     return found
 
 
-def _destinations(place: str, context: Context, solver: Any, optimum: Any) -> list[str]:
+def _destinations(place: str, context: Context, solver: Regions, optimum: Affine) -> list[str]:
     """Return where a step can lead, in the four positions (or the optimum)."""
     case = context.case
     if case.moved == 0:
@@ -210,9 +206,9 @@ def _destinations(place: str, context: Context, solver: Any, optimum: Any) -> li
 class _Cells:
     """Which cells an updated entry can reach, by case and old cell."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.prover = workspace.induction.prover
-        self.known: dict[tuple[Any, str], tuple[str, ...]] = {}
+    def __init__(self, induction: Induction) -> None:
+        self.prover = induction.prover
+        self.known: dict[tuple[Case, str], tuple[str, ...]] = {}
 
     def __call__(self, context: Context, old: str) -> tuple[str, ...]:
         key = (context.case, old)

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
+from markov_lrsao.exact.linear import solve_columns
 from markov_lrsao.model.law import DOWN, UP
 from proofs_check.automata.abstraction import Automaton, Cells, SlopeAutomata
 
@@ -181,14 +182,7 @@ def _scale(share: fmpq, chance: Any) -> Any:
 
 
 def _solve_exact(rows: list[dict[int, fmpq]], unit: fmpq) -> fmpq:
-    size = len(rows)
-    matrix, ones = fmpq_mat(size, size), fmpq_mat(size, 1)
-    for i, row in enumerate(rows):
-        ones[i, 0] = fmpq(1)
-        matrix[i, i] = matrix[i, i] + 1
-        for j, weight in row.items():
-            matrix[i, j] = matrix[i, j] - weight
-    return matrix.solve(ones)[0, 0]
+    return solve_columns([row.items() for row in rows], [fmpq(1)] * len(rows))[0]
 
 
 def bottom_formula(slope: SlopeAutomata) -> sympy.Expr:

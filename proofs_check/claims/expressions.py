@@ -27,6 +27,8 @@ from markov_lrsao.errors import ParameterError
 if TYPE_CHECKING:
     import sympy
 
+from markov_lrsao.model.algorithm import Algorithm
+
 __all__ = ["COMPARISONS", "brief", "evaluate", "names_of", "relation_of", "to_ball", "to_sympy"]
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -256,8 +258,6 @@ def _integral(f: Any, x: Any, low: Any, high: Any) -> Any:
 def _update(entry: Any, reward: Any, largest: Any) -> Any:
     """Return the Q-update of the engine's own algorithm, with symbolic hyper-parameters."""
     from types import SimpleNamespace
-
-    from markov_lrsao.model.algorithm import Algorithm
 
     symbols: Any = SimpleNamespace(**{x: to_sympy(x) for x in ("alpha", "gamma", "r")})
     rule: Any = Algorithm.lrsao(symbols)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import JUMP, LandscapeFamily
+from markov_lrsao.model.parameters import H_LOWER, H_UPPER
 
 __all__ = ["HYPOTHESIS", "Level", "Setting"]
 
@@ -24,8 +25,8 @@ HYPOTHESIS = (
     "0 < gamma",
     "gamma < 1",
     "r > 0",
-    "(1/(alpha*(1 - gamma)) - 1)*(n - l - 1) < r",
-    "r < 1/(alpha*gamma)",
+    f"{H_LOWER.replace('G', '(n - l - 1)')} < r",
+    f"r < {H_UPPER}",
 )
 """Hypothesis (H) of section 4.2. That such an r exists is its second sentence."""
 

@@ -17,7 +17,15 @@ from typing import Any
 
 from proofs_check.claims.counterexample import Counterexample
 
-__all__ = ["Counterexample", "Erratum", "Evidence", "Kind", "StatementResult", "Verdict", "combine"]
+__all__ = [
+    "Counterexample",
+    "Erratum",
+    "Evidence",
+    "EvidenceKind",
+    "StatementResult",
+    "Verdict",
+    "combine",
+]
 
 
 class Verdict(StrEnum):
@@ -35,7 +43,7 @@ class Verdict(StrEnum):
         return list(Verdict).index(self)
 
 
-class Kind(StrEnum):
+class EvidenceKind(StrEnum):
     """How a piece of evidence was obtained."""
 
     SMT = "smt"
@@ -60,7 +68,7 @@ class Evidence:
     second : what a second solver said, or ""
     """
 
-    kind: Kind
+    kind: EvidenceKind
     verdict: Verdict
     summary: str
     part: str = ""
@@ -134,7 +142,7 @@ class StatementResult:
         return combine(self.evidence)
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[EvidenceKind, ...]:
         """The kinds of evidence, without repetition."""
         return tuple(dict.fromkeys(e.kind for e in self.evidence))
 
@@ -163,15 +171,15 @@ class StatementResult:
 def combine(evidence: Iterable[Evidence]) -> Verdict:
     """Return what evidence amounts to: best per part (unless refuted), then worst over parts.
 
-    >>> proved = Evidence(kind=Kind.SMT, verdict=Verdict.PROVED, summary="", part="(1)")
-    >>> open_ = Evidence(kind=Kind.SMT, verdict=Verdict.UNKNOWN, summary="", part="(2)")
+    >>> proved = Evidence(kind=EvidenceKind.SMT, verdict=Verdict.PROVED, summary="", part="(1)")
+    >>> open_ = Evidence(kind=EvidenceKind.SMT, verdict=Verdict.UNKNOWN, summary="", part="(2)")
     >>> combine([proved, open_]).value, combine([]).value
     ('UNKNOWN', 'UNKNOWN')
     """
     parts: dict[str, Verdict] = {}
     found = list(evidence)
     # A display that fails is an erratum; it decides only where there is nothing else.
-    judged = [e for e in found if e.kind is not Kind.LINES] or found
+    judged = [e for e in found if e.kind is not EvidenceKind.LINES] or found
     for item in judged:
         known = parts.get(item.part)
         if known is None or Verdict.REFUTED in (known, item.verdict):

@@ -2,29 +2,25 @@
 
 The names are those of `proofs_check.logic.induction`: L, J, R with s for any row, zL .. for the row
 of the state 0, tL .. for the row of n - l - 1. Terms of the statements (the bound of Lemma 2, the
-lower bounds of Lemma 12) are read from the workspace, so that a changed statement is what is
+lower bounds of Lemma 12) are read as the setting has them, so that a changed statement is what is
 proved or not.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from proofs_check.claims.terms import Terms
 from proofs_check.logic.induction import Fact
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
 
 __all__ = ["facts", "named"]
 
 
-def named(workspace: Workspace) -> dict[str, list[Fact]]:
+def named(terms: Terms) -> dict[str, list[Fact]]:
     """Return the facts by the statement that asserts them; "walk" holds those about phases."""
-    bound = workspace.term("Lemma 2", "bound")
-    low_zero = workspace.term("Lemma 12", "row 0")
-    low_top = workspace.term("Lemma 12", "row n-l-1")
-    values = workspace.term("Lemma 6", "value")
-    slope_j = workspace.term("Lemma 8", "J")
+    bound = terms.term("Lemma 2", "bound")
+    low_zero = terms.term("Lemma 12", "row 0")
+    low_top = terms.term("Lemma 12", "row n-l-1")
+    values = terms.term("Lemma 6", "value")
+    slope_j = terms.term("Lemma 8", "J")
     return {
         "walk": [
             Fact("phase 1 stays on the left plateau", "p <= l", (1,)),
@@ -63,6 +59,6 @@ def named(workspace: Workspace) -> dict[str, list[Fact]]:
     }
 
 
-def facts(workspace: Workspace) -> list[Fact]:
+def facts(terms: Terms) -> list[Fact]:
     """Return all facts."""
-    return [fact for group in named(workspace).values() for fact in group]
+    return [fact for group in named(terms).values() for fact in group]

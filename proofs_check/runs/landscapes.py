@@ -7,7 +7,7 @@ plateaus and states that several positions share are frequent because values are
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from flint import fmpq
 
@@ -19,8 +19,10 @@ from markov_lrsao.model.parameters import Parameters
 __all__ = ["random_laws"]
 
 
-def random_laws(count: int, seed: int) -> Iterator[StepLaw]:
-    """Yield laws of LRSAO on random landscapes, small n first."""
+def random_laws(
+    count: int, seed: int, algorithm: Callable[[Parameters], Algorithm] = Algorithm.lrsao
+) -> Iterator[StepLaw]:
+    """Yield laws of an algorithm on random landscapes, small n first."""
     generator = random.Random(seed)
     for index in range(count):
         n = 2 + (4 * index) // count
@@ -34,4 +36,4 @@ def random_laws(count: int, seed: int) -> Iterator[StepLaw]:
             generator.choice([fmpq(1, 10), fmpq(1, 2), fmpq(9, 10)]),
             generator.choice([fmpq(1, 2), fmpq(1), fmpq(3), fmpq(10)]),
         )
-        yield StepLaw.of(Landscape.from_arrays(objectives, "F"), Algorithm.lrsao(parameters))
+        yield StepLaw.of(Landscape.from_arrays(objectives, "F"), algorithm(parameters))

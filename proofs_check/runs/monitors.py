@@ -12,9 +12,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from proofs_check.runs.steps import Record, Run
+from markov_lrsao.model.law import StepLaw
+from proofs_check.runs.run import Record, Run, SeenStep
 
-__all__ = ["Counter", "Monitor"]
+__all__ = ["Counter", "Monitor", "step_monitor"]
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,21 @@ class Monitor:
     start: Hashable = None
 
 
+def step_monitor(
+    statement: str, part: str, expected: str, look: Callable[[Run, Record], str | None]
+) -> Monitor:
+    """Return a monitor without memory: `look` says what was seen, or None."""
+    return Monitor(statement, part, expected, lambda run, step, memory: (None, look(run, step)))
+
+
 @dataclass(frozen=True)
 class Counter:
     """The statement that a step of some sort happens at most `bound` times.
 
     Attributes
     ----------
-    counts : does this step count?
-    resets : does this step set the count back to 0 (a new walk begins)?
+    counts : (law, step) -> does this step count?
+    resets : (law, step) -> does it set the count back to 0 (a new walk begins)?
     key : name for what is counted, for messages
     """
 
@@ -52,24 +60,25 @@ class Counter:
     part: str
     key: str
     bound: int
-    counts: Callable[[Record], bool]
-    resets: Callable[[Record], bool] = lambda record: False
+    counts: Callable[[StepLaw, SeenStep], bool]
+    resets: Callable[[StepLaw, SeenStep], bool] = lambda law, step: False
 
     @property
     def expected(self) -> str:
         """What is promised."""
         return f"{self.key}: at most {self.bound}"
 
+    def after(self, law: StepLaw, step: SeenStep, count: int) -> int:
+        """Return the count after a step."""
+        if self.resets(law, step):
+            count = 0
+        return count + self.counts(law, step)
+
     def monitor(self) -> Monitor:
         """Return the counter as a monitor whose memory is the count."""
 
         def look(run: Run, record: Record, count: int) -> tuple[int, str | None]:
-            if self.resets(record):
-                count = 0
-            if self.counts(record):
-                count += 1
-                if count > self.bound:
-                    return count, f"{self.key}: {count}"
-            return count, None
+            count = self.after(run.law, record, count)
+            return count, f"{self.key}: {count}" if count > self.bound else None
 
         return Monitor(self.statement, self.part, self.expected, look, 0)

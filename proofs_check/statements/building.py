@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
@@ -11,15 +10,23 @@ from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import RANGE
 from proofs_check.claims.expressions import evaluate
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.facts import named
 from proofs_check.logic.induction import StepFact
-from proofs_check.statements.registry import Check
+from proofs_check.runs.monitors import Counter
+from proofs_check.runs.run import SeenStep
+from proofs_check.statements.statement import Check
+from proofs_check.statements.workspace import Workspace
 
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
-
-__all__ = ["BOUND", "UNDER_H", "at_law", "invariant_check", "slope_states", "step_check"]
+__all__ = [
+    "BOUND",
+    "UNDER_H",
+    "at_law",
+    "in_each_state",
+    "invariant_check",
+    "slope_states",
+    "step_check",
+]
 
 UNDER_H = (*HYPOTHESIS, *RANGE)
 BOUND = "(n - l - 1)/(1 - gamma)"
@@ -30,11 +37,11 @@ def invariant_check(group: str, part: str = "", names: tuple[str, ...] = ()) -> 
     """Return the check that the facts of a statement are inductive (all, or those named)."""
 
     def run(workspace: Workspace) -> Iterable[Evidence]:
-        facts = [f for f in named(workspace)[group] if not names or f.name in names]
+        facts = [f for f in named(workspace.terms)[group] if not names or f.name in names]
         yield workspace.induction.prove(facts, part)
 
     run.__qualname__, run.__module__ = f"invariant of {group}", "proofs_check.logic.facts"
-    return Check(Kind.SMT, run)
+    return Check(EvidenceKind.SMT, run)
 
 
 def step_check(part: str, *facts: StepFact) -> Check:
@@ -44,14 +51,14 @@ def step_check(part: str, *facts: StepFact) -> Check:
         yield workspace.induction.prove(facts, part)
 
     run.__qualname__, run.__module__ = f"step fact {facts[0].name}", "proofs_check.logic.induction"
-    return Check(Kind.SMT, run)
+    return Check(EvidenceKind.SMT, run)
 
 
-def at_law(text: str) -> Callable[[StepLaw], Any]:
+def at_law(text: str) -> Callable[[StepLaw], fmpq]:
     """Return a function law -> exact value of a term in n, l, alpha, gamma, r."""
-    known: dict[StepLaw, Any] = {}
+    known: dict[StepLaw, fmpq] = {}
 
-    def value(law: StepLaw) -> Any:
+    def value(law: StepLaw) -> fmpq:
         if law not in known:
             parameters = law.algorithm.parameters
             assert parameters is not None
@@ -71,6 +78,28 @@ def at_law(text: str) -> Callable[[StepLaw], Any]:
         return known[law]
 
     return value
+
+
+def in_each_state(
+    workspace: Workspace,
+    what: tuple[str, str, str],
+    bound: int,
+    states: Callable[[StepLaw], Iterable[int]],
+    counts: Callable[[int, SeenStep], bool],
+) -> Evidence:
+    """Check on all joint chains that steps are counted at most `bound` times for each state.
+
+    Parameters
+    ----------
+    what : statement, part, and what is counted, with {} for the state
+    counts : (state, step) -> does this step count for this state?
+    """
+    statement, part, key = what
+
+    def counter(s: int) -> Counter:
+        return Counter(statement, part, key.format(s), bound, lambda law, step: counts(s, step))
+
+    return workspace.at_most_each(lambda law: [counter(s) for s in states(law)])
 
 
 def slope_states(law: StepLaw) -> range:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from proofs_check.algebra.lines import Derivation, Line
-from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.monitors import Monitor, step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import BOUND, UNDER_H, at_law, invariant_check
-from proofs_check.statements.registry import Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -20,16 +16,13 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
     text = workspace.term("Lemma 2", "bound")
     bound = at_law(text)
 
-    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def look(run: Run, record: Record) -> str | None:
         limit = bound(run.law)
         if run.finished or record.new < limit:
-            return None, None
-        return (
-            None,
-            f"Q[{record.action}] = {record.new} at position {record.position}, not below {limit}",
-        )
+            return None
+        return f"Q[{record.action}] = {record.new} at position {record.position}, not below {limit}"
 
-    return [Monitor("Lemma 2", "", f"every entry stays below {text} before the optimum", look)]
+    return [step_monitor("Lemma 2", "", f"every entry stays below {text} before the optimum", look)]
 
 
 STATEMENTS = (

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
+from proofs_check.logic.induction import solver_number as number
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.monitors import Monitor, step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import invariant_check
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -41,17 +39,14 @@ def _maxima(law: StepLaw, every: bool) -> frozenset[tuple[int, int]]:
 
 
 def _monitor(statement: str, every: bool) -> Monitor:
-    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def look(run: Run, record: Record) -> str | None:
         row, action = int(run.law.row[record.position]), run.law.actions.index(record.action)
         if record.new != 0 and (row, action) in _maxima(run.law, every):
-            return (
-                None,
-                f"Q[{record.action}] = {record.new} in the state of position {record.position}",
-            )
-        return None, None
+            return f"Q[{record.action}] = {record.new} in the state of position {record.position}"
+        return None
 
     which = "every position" if every else "a position"
-    return Monitor(
+    return step_monitor(
         statement,
         "any landscape",
         f"Q[s, a] = 0 where {which} of s is a strict local maximum of a",
@@ -66,7 +61,6 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     )
     names = [prover.name(x) for x in ("alpha", "gamma", "r")]
     rule = symbolic_algorithm(workspace.setting.algorithm, *names)
-    from proofs_check.logic.induction import solver_number as number
 
     entry, largest = prover.name("q"), prover.name("q")  # chosen, so largest; state unchanged
     new = (
@@ -76,7 +70,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     )
     answer = prover.prove(["q = 0", *HYPOTHESIS[:5]], new == 0)
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         part="any landscape",
         verdict=Verdict.PROVED if answer.status == "proved" else Verdict.UNKNOWN,
         summary=(
@@ -92,8 +86,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
 
 def _random(statement: str, every: bool) -> Callable[[Workspace], Iterable[Evidence]]:
     def random_landscapes(workspace: Workspace) -> Iterable[Evidence]:
-        monitor = _monitor(statement, every)
-        yield workspace.on_random_landscapes(monitor, 300, 3000)
+        yield workspace.on_random_landscapes(_monitor(statement, every), 300, 3000)
 
     random_landscapes.__qualname__ = f"random_landscapes of {statement}"
     return random_landscapes
@@ -107,9 +100,9 @@ STATEMENTS = (
         claim="If every position with the state s is a strict local maximum of the objective a, "
         "then Q_t[s, a] = 0 at all times; on Jump this is J in n-l-1 and L in l+1.",
         checks=(
-            Check(Kind.SMT, _abstract),
+            Check(EvidenceKind.SMT, _abstract),
             invariant_check("Lemma 3", "Jump"),
-            Check(Kind.STATISTICAL, _random("Lemma 3", True)),
+            Check(EvidenceKind.STATISTICAL, _random("Lemma 3", True)),
         ),
         derivations=(
             Derivation(
@@ -132,6 +125,6 @@ STATEMENTS = (
         where="352-354",
         claim="If some position with the state s is a strict local maximum of a, then "
         "Q_t[s, a] = 0 (the other reading of 'state s is a strict local maximum').",
-        checks=(Check(Kind.STATISTICAL, _random("Lemma 3, one position", False)),),
+        checks=(Check(EvidenceKind.STATISTICAL, _random("Lemma 3, one position", False)),),
     ),
 )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.graph import Edge, Graph
+from proofs_check.runs.monitors import step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import invariant_check
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge, Graph
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -34,7 +31,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     proved = all(a.status == "proved" for a in answers)
     model = next((dict(a.model) for a in answers if a.status == "refuted"), {})
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         part="any landscape",
         verdict=Verdict.PROVED if proved else Verdict.REFUTED if model else Verdict.UNKNOWN,
         summary=(
@@ -62,13 +59,13 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
 def _random(workspace: Workspace) -> Iterable[Evidence]:
     most = workspace.number("Lemma 4", "most")
 
-    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def look(run: Run, record: Record) -> str | None:
         count = sum(x > 0 for x in run.row(record.position))
-        return None, f"{count} positive entries at position {record.position}" if (
-            count > most
-        ) else None
+        return f"{count} positive entries at position {record.position}" if count > most else None
 
-    monitor = Monitor("Lemma 4", "any landscape", f"at most {most} positive entry per state", look)
+    monitor = step_monitor(
+        "Lemma 4", "any landscape", f"at most {most} positive entry per state", look
+    )
     yield workspace.on_random_landscapes(monitor, 300, 3000)
 
 
@@ -80,10 +77,10 @@ STATEMENTS = (
         claim="For any set of objectives, every state has at most one positive entry at any time.",
         terms={"most": "1", "chosen": "c >= o"},
         checks=(
-            Check(Kind.SMT, _abstract),
+            Check(EvidenceKind.SMT, _abstract),
             invariant_check("Lemma 4", "Jump"),
-            Check(Kind.EXHAUSTIVE, _exhaustive),
-            Check(Kind.STATISTICAL, _random),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
+            Check(EvidenceKind.STATISTICAL, _random),
         ),
     ),
 )

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.induction import StepFact
-from proofs_check.runs.monitors import Counter, Monitor
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.graph import Edge, Graph
+from proofs_check.runs.monitors import Counter, Monitor, step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import at_law, invariant_check, step_check
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge, Graph
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -29,7 +26,7 @@ def _uses(workspace: Workspace) -> list[Counter]:
             f"{a} at most once",
             f"uses of {a} in phase 1 before its last step",
             bound,
-            lambda e, a=a: e.phase == e.next_phase == 1 and e.action == a,  # type: ignore[misc]
+            lambda law, e, a=a: e.phase == e.next_phase == 1 and e.action == a,  # type: ignore[misc]
         )
         for a in ("J", "R")
     ]
@@ -55,24 +52,28 @@ def _monitors(workspace: Workspace) -> list[Monitor | Counter]:
     value = at_law(workspace.term("Lemma 6", "value"))
     last = workspace.actions("Lemma 6", "last")
 
-    def values(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def values(run: Run, record: Record) -> str | None:
         if (
             record.phase == 1
             and record.action in ("J", "R")
             and record.new not in (0, value(run.law))
         ):
-            return None, f"Q[0, {record.action}] = {record.new}"
-        return None, None
+            return f"Q[0, {record.action}] = {record.new}"
+        return None
 
-    def ends(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def ends(run: Run, record: Record) -> str | None:
         if record.phase == 1 and record.next_phase == 2 and record.action not in last:
-            return None, f"phase 1 ended with {record.sign}"
-        return None, None
+            return f"phase 1 ended with {record.sign}"
+        return None
 
     return [
         *_uses(workspace),
-        Monitor("Lemma 6", "values", "Q[0, J] and Q[0, R] are 0 or -alpha r in phase 1", values),
-        Monitor("Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}", ends),
+        step_monitor(
+            "Lemma 6", "values", "Q[0, J] and Q[0, R] are 0 or -alpha r in phase 1", values
+        ),
+        step_monitor(
+            "Lemma 6", "last step", f"the last step of phase 1 uses {' or '.join(last)}", ends
+        ),
     ]
 
 
@@ -99,8 +100,8 @@ STATEMENTS = (
                 "last step",
                 StepFact("neither J nor R ends phase 1", "0 > 1", "p1 = l + 1", (1,), ("J", "R")),
             ),
-            Check(Kind.EXHAUSTIVE, _counts),
-            Check(Kind.EXHAUSTIVE, _last),
+            Check(EvidenceKind.EXHAUSTIVE, _counts),
+            Check(EvidenceKind.EXHAUSTIVE, _last),
         ),
         monitors=_monitors,
         derivations=(

@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
+from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.induction import StepFact
-from proofs_check.runs.monitors import Counter, Monitor
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.graph import Edge, Graph
+from proofs_check.runs.monitors import Monitor, step_monitor
+from proofs_check.runs.run import Record, Run, SeenStep
 from proofs_check.statements.building import (
     BOUND,
     UNDER_H,
+    in_each_state,
     invariant_check,
     slope_states,
     step_check,
 )
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge, Graph
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
+
+
+def _low_slope(law: StepLaw) -> range:
+    """Return l+1 .. n-l-3."""
+    return slope_states(law)[:-2]
+
+
+def _high_slope(law: StepLaw) -> range:
+    """Return l+3 .. n-l-1."""
+    return slope_states(law)[2:]
 
 
 def _uses(workspace: Workspace) -> Iterable[Evidence]:
     bound = workspace.number("Lemma 8", "uses")
 
-    def counters(action: str, graph: Graph) -> list[Counter]:
-        states = slope_states(graph.law)
-        chosen = states[:-2] if action == "R" else states[2:]
-        return [
-            Counter(
-                "Lemma 8",
-                f"{action} at most once",
-                f"uses of {action} in state {s}",
-                bound,
-                lambda e, s=s: e.position == s and e.action == action,  # type: ignore[misc]
-            )
-            for s in chosen
-        ]
+    def uses_of(action: str) -> Callable[[int, SeenStep], bool]:
+        return lambda s, step: step.position == s and step.action == action
 
-    for action in ("R", "L"):
-        yield workspace.at_most_each(lambda graph, action=action: counters(action, graph))  # type: ignore[misc]
+    for action, states in (("R", _low_slope), ("L", _high_slope)):
+        what = ("Lemma 8", f"{action} at most once", f"uses of {action} in state {{}}")
+        yield in_each_state(workspace, what, bound, states, uses_of(action))
 
 
 def _signs(workspace: Workspace) -> Iterable[Evidence]:
@@ -65,28 +64,27 @@ def _signs(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _monitors(workspace: Workspace) -> list[Monitor]:
-    def slope(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def slope(run: Run, record: Record) -> str | None:
         if record.action == "J" and record.new < 0 and record.position in slope_states(run.law):
-            return None, f"Q[{record.position}, J] = {record.new}"
-        return None, None
+            return f"Q[{record.position}, J] = {record.new}"
+        return None
 
-    def zero(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def zero(run: Run, record: Record) -> str | None:
         if record.next_phase != 2 or "L" not in run.law.actions:
-            return None, None
+            return None
         value = run.row(0)[run.law.actions.index("L")]
-        return None, None if value > 0 else f"Q[0, L] = {value}"
+        return None if value > 0 else f"Q[0, L] = {value}"
 
     def once(run: Run, record: Record, used: frozenset[int]) -> tuple[frozenset[int], str | None]:
-        states = slope_states(run.law)
-        if record.action != "R" or record.position not in states[:-2]:
+        if record.action != "R" or record.position not in _low_slope(run.law):
             return used, None
         if record.position in used:
             return used, f"R is used again in state {record.position}"
         return used | {record.position}, None
 
     return [
-        Monitor("Lemma 8", "J on the slope", "Q[s, J] >= 0 on the slope", slope),
-        Monitor("Lemma 8", "Q[0, L]", "Q[0, L] > 0 in phase 2", zero),
+        step_monitor("Lemma 8", "J on the slope", "Q[s, J] >= 0 on the slope", slope),
+        step_monitor("Lemma 8", "Q[0, L]", "Q[0, L] > 0 in phase 2", zero),
         Monitor("Lemma 8", "R at most once", "R is used at most once per state", once, frozenset()),
     ]
 
@@ -123,8 +121,8 @@ STATEMENTS = (
                     actions=("L",),
                 ),
             ),
-            Check(Kind.EXHAUSTIVE, _uses),
-            Check(Kind.EXHAUSTIVE, _signs),
+            Check(EvidenceKind.EXHAUSTIVE, _uses),
+            Check(EvidenceKind.EXHAUSTIVE, _signs),
         ),
         monitors=_monitors,
         derivations=(

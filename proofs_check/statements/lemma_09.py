@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.chains.hitting import phase_moments
+from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.landscape import P
 from markov_lrsao.model.law import DOWN, UP
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.algebra.polynomials import constants_between, rational_limit
+from proofs_check.automata.abstraction import Cells
 from proofs_check.automata.slope import bottom_chain, bottom_formula, slope_times
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import cases, region_solver
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -47,7 +46,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
     }
     if runaway:
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=Verdict.REFUTED,
             summary=f"E[T_2^1] / ({order}) tends to infinity along {list(runaway)}",
             details=tuple(details),
@@ -67,7 +66,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
         f"{rational_limit(formula.subs(ell, 2), n)}"
     )
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.PROVED if high else Verdict.UNKNOWN,
         part="" if high else "the order",  # which no other evidence speaks about
         summary=f"explicit rational function of n and l, between {low} and {high} times {order}",
@@ -87,13 +86,13 @@ def _against_chain(workspace: Workspace) -> Iterable[Evidence]:
         compared += 1
         if exact != value:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: joint chain {exact}, closed form {value}",
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         summary=f"the closed form equals the joint chain's expectation exactly ({compared} times)",
         range=workspace.exhaustive_range,
@@ -123,7 +122,7 @@ def _accepting(workspace: Workspace) -> Iterable[Evidence]:
         )
     )
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.PROVED if good else Verdict.REFUTED,
         summary=("every objective accepts l+2 -> l+3, so k* is geometric and E(k*) = " + mean)
         if good
@@ -167,7 +166,7 @@ def _excursions(workspace: Workspace) -> Iterable[Evidence]:
         start = {i: flow / failed for i, flow in after.items()}
     same = lengths[0] == lengths[1]
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.UNKNOWN if same else Verdict.REFUTED,
         summary=f"P(length 1) is {lengths[0]} for the first failing excursion and {lengths[1]} for "
         f"the second",
@@ -183,24 +182,27 @@ def _excursions(workspace: Workspace) -> Iterable[Evidence]:
     )
 
 
-def _arrival(begin: dict[int, fmpq], states: list, moves: list, chance: object) -> dict[int, fmpq]:  # type: ignore[type-arg]
+def _arrival(
+    begin: dict[int, fmpq],
+    states: list[tuple[int, int, Cells, Cells]],
+    moves: list[list[tuple[int, int, fmpq, int]]],
+    chance: Callable[[int, fmpq, int], fmpq],
+) -> dict[int, fmpq]:
     """Return the law of the state in which l+2 is next hit, from states at l and l+1."""
     inside = [i for i, s in enumerate(states) if s[1] < 2]
     number = {i: k for k, i in enumerate(inside)}
-    matrix, right = fmpq_mat(len(inside), len(inside)), fmpq_mat(len(inside), 1)
-    for i, k in number.items():
-        matrix[k, k] = matrix[k, k] + 1
-        right[k, 0] = begin.get(i, fmpq(0))
-        for target, at, share, direction in moves[i]:
-            if target in number:
-                t = number[target]
-                matrix[t, k] = matrix[t, k] - chance(at, share, direction)  # type: ignore[operator]
-    flow = matrix.solve(right)
+    flow = solve_rows(
+        [
+            [(number[t], chance(at, x, d)) for t, at, x, d in moves[i] if t in number]
+            for i in inside
+        ],
+        [begin.get(i, fmpq(0)) for i in inside],
+    )
     result: dict[int, fmpq] = {}
     for i, k in number.items():
         for target, at, share, direction in moves[i]:
             if target not in number and target >= 0:
-                part = flow[k, 0] * chance(at, share, direction)  # type: ignore[operator]
+                part = flow[k] * chance(at, share, direction)
                 result[target] = result.get(target, fmpq(0)) + part
     return result
 
@@ -213,7 +215,10 @@ STATEMENTS = (
         claim="The expected time from l+1 to the first hitting of l+3 is bounded by a constant.",
         terms={"order": "1"},
         depends=("Lemma 8", "Lemma 4", "(E), i.i.d. excursions", "(E), k*"),
-        checks=(Check(Kind.SYMBOLIC, _closed_form), Check(Kind.EXHAUSTIVE, _against_chain)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _closed_form),
+            Check(EvidenceKind.EXHAUSTIVE, _against_chain),
+        ),
     ),
     Statement(
         id="(E), k*",
@@ -221,7 +226,7 @@ STATEMENTS = (
         where="529-530",
         claim="All objectives accept the move l+2 -> l+3, so E(k*) = n/(n-l-2) - 1.",
         terms={"mean": "n/(n - l - 2) - 1"},
-        checks=(Check(Kind.SMT, _accepting),),
+        checks=(Check(EvidenceKind.SMT, _accepting),),
         derivations=(
             Derivation(
                 "(E) k*",
@@ -241,6 +246,6 @@ STATEMENTS = (
         where="527-528",
         claim="The failing excursions from l+2 are i.i.d., so that their total length has mean "
         "E(l(e)) E(k*).",
-        checks=(Check(Kind.EXHAUSTIVE, _excursions),),
+        checks=(Check(EvidenceKind.EXHAUSTIVE, _excursions),),
     ),
 )

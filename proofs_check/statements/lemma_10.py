@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from markov_lrsao.answers.profile import profile
+from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
-from proofs_check.runs.monitors import Counter, Monitor
-from proofs_check.runs.steps import Record, Run
-from proofs_check.statements.building import BOUND, UNDER_H, slope_states
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Graph
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
+from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.run import Record, Run, SeenStep
+from proofs_check.statements.building import BOUND, UNDER_H, in_each_state, slope_states
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
+
+
+def _sites(law: StepLaw) -> range:
+    """Return l+3 .. n-l-2."""
+    return slope_states(law)[2:-1]
 
 
 def _automata(workspace: Workspace) -> Iterable[Evidence]:
@@ -39,7 +41,7 @@ def _automata(workspace: Workspace) -> Iterable[Evidence]:
         worst = max(worst, 1 + a + b)
     proved = not open_ and details and worst <= bound
     yield Evidence(
-        kind=Kind.AUTOMATA,
+        kind=EvidenceKind.AUTOMATA,
         verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
         summary=(
             f"at most {worst} visits: sign automata of the slope's rows, derived for all of "
@@ -59,7 +61,7 @@ def _automata(workspace: Workspace) -> Iterable[Evidence]:
     ):
         limit = workspace.number("Lemma 10", part)
         yield Evidence(
-            kind=Kind.AUTOMATA,
+            kind=EvidenceKind.AUTOMATA,
             part=part,
             verdict=Verdict.PROVED if most <= limit else Verdict.UNKNOWN,
             summary=f"at most {most} arrivals {part}",
@@ -73,14 +75,12 @@ def _attained(workspace: Workspace) -> Iterable[Evidence]:
     n, ell = 14, 2
     law = workspace.law(n, ell)
     laws = profile(law.landscape, law.algorithm, outside_h=True).visit_laws
-    largest = {
-        s: max(k for k, chance in enumerate(laws[s]) if chance > 0) for s in slope_states(law)[2:-1]
-    }
+    largest = {s: max(k for k, chance in enumerate(laws[s]) if chance > 0) for s in _sites(law)}
     worst = max(largest, key=lambda s: largest[s])
     chance = laws[worst][largest[worst]]
     bad = largest[worst] > bound
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.REFUTED if bad else Verdict.VERIFIED,
         summary=f"largest numbers of visits by state: {largest}; P({largest[worst]} visits to "
         f"{worst}) = {chance}",
@@ -99,43 +99,25 @@ def _attained(workspace: Workspace) -> Iterable[Evidence]:
 def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
     bound = workspace.number("Lemma 10", "visits")
 
-    def counters(graph: Graph) -> list[Counter]:
-        return [
-            Counter(
-                "Lemma 10",
-                "",
-                f"visits to state {s}",
-                bound,
-                lambda e, s=s: e.next_position == s != e.position,  # type: ignore[misc]
-            )
-            for s in slope_states(graph.law)[2:-1]
-        ]
-
-    yield workspace.at_most_each(counters)
+    yield in_each_state(
+        workspace,
+        ("Lemma 10", "", "visits to state {}"),
+        bound,
+        _sites,
+        lambda s, step: step.next_position == s != step.position,
+    )
 
 
 def _directions(workspace: Workspace) -> Iterable[Evidence]:
     """Check the proof's split: at most two arrivals from above, three from below."""
-    for part, above in (("from s+1", True), ("from s-1", False)):
+
+    def arrives(shift: int) -> Callable[[int, SeenStep], bool]:
+        return lambda s, step: step.next_position == s and step.position == s + shift
+
+    for part, shift in (("from s+1", 1), ("from s-1", -1)):
+        what = ("Lemma 10", part, f"arrivals at {{}} {part}")
         bound = workspace.number("Lemma 10", part)
-
-        def counters(
-            graph: Graph, above: bool = above, part: str = part, bound: int = bound
-        ) -> list[Counter]:
-            return [
-                Counter(
-                    "Lemma 10",
-                    part,
-                    f"arrivals at {s} {part}",
-                    bound,
-                    lambda e, s=s, above=above: (  # type: ignore[misc]
-                        e.next_position == s and e.position == (s + 1 if above else s - 1)
-                    ),
-                )
-                for s in slope_states(graph.law)[2:-1]
-            ]
-
-        yield workspace.at_most_each(counters)
+        yield in_each_state(workspace, what, bound, _sites, arrives(shift))
 
 
 def _monitors(workspace: Workspace) -> list[Monitor]:
@@ -145,7 +127,7 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
         run: Run, record: Record, counts: tuple[tuple[int, int], ...]
     ) -> tuple[tuple[tuple[int, int], ...], str | None]:
         s = record.next_position
-        if s == record.position or s not in slope_states(run.law)[2:-1]:
+        if s == record.position or s not in _sites(run.law):
             return counts, None
         table = dict(counts)
         table[s] = table.get(s, 0) + 1
@@ -164,10 +146,10 @@ STATEMENTS = (
         terms={"visits": "5", "from s+1": "2", "from s-1": "3"},
         depends=("Lemma 2", "Lemma 8"),
         checks=(
-            Check(Kind.AUTOMATA, _automata),
-            Check(Kind.QUANTITATIVE, _attained),
-            Check(Kind.EXHAUSTIVE, _exhaustive),
-            Check(Kind.EXHAUSTIVE, _directions),
+            Check(EvidenceKind.AUTOMATA, _automata),
+            Check(EvidenceKind.QUANTITATIVE, _attained),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
+            Check(EvidenceKind.EXHAUSTIVE, _directions),
         ),
         monitors=_monitors,
         derivations=(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from flint import fmpq
 
@@ -12,16 +11,15 @@ from markov_lrsao.model.law import UP
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import cases, region_solver
-from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.steps import Record, Run
+from proofs_check.runs.graph import Edge, Graph
+from proofs_check.runs.monitors import Monitor, step_monitor
+from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import BOUND, UNDER_H, at_law, invariant_check
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge, Graph
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.theorem_11 import upward_shares
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -48,29 +46,29 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
 def _monitors(workspace: Workspace) -> list[Monitor]:
     zero, top = (at_law(workspace.term("Lemma 12", k)) for k in ("row 0", "row n-l-1"))
 
-    def low(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def low(run: Run, record: Record) -> str | None:
         if (
             record.action == "R"
             and run.law.row[record.position] == run.law.row[0]
             and (record.new < zero(run.law))
         ):
-            return None, f"Q[0, R] = {record.new} < {zero(run.law)}"
-        return None, None
+            return f"Q[0, R] = {record.new} < {zero(run.law)}"
+        return None
 
-    def at_top(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def at_top(run: Run, record: Record) -> str | None:
         if record.action == "R" and record.position == _top(run) and record.new < top(run.law):
-            return None, f"Q[n-l-1, R] = {record.new}"
-        return None, None
+            return f"Q[n-l-1, R] = {record.new}"
+        return None
 
-    def back(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def back(run: Run, record: Record) -> str | None:
         if record.phase == 3 and record.next_position < _top(run):
-            return None, f"position {record.next_position} in phase 3"
-        return None, None
+            return f"position {record.next_position} in phase 3"
+        return None
 
     return [
-        Monitor("Lemma 12", "R in row 0", "Q[0, R] >= -alpha r", low),
-        Monitor("Lemma 12", "R at n-l-1", "Q[n-l-1, R] >= 0", at_top),
-        Monitor("Lemma 12", "no way back", "phase 3 stays at or above n-l-1", back),
+        step_monitor("Lemma 12", "R in row 0", "Q[0, R] >= -alpha r", low),
+        step_monitor("Lemma 12", "R at n-l-1", "Q[n-l-1, R] >= 0", at_top),
+        step_monitor("Lemma 12", "no way back", "phase 3 stays at or above n-l-1", back),
     ]
 
 
@@ -100,7 +98,7 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
         else None
     )
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.REFUTED if stuck else Verdict.PROVED,
         summary=(
             f"rejected: {stuck[0]}"
@@ -116,23 +114,23 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
 def _moves_monitor(workspace: Workspace) -> list[Monitor]:
     wanted = workspace.actions("Remark 13", "moving")
 
-    def look(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+    def look(run: Run, record: Record) -> str | None:
         if (
             record.phase == 3
             and record.position > _top(run)
             and record.action in wanted
             and (not record.accepted)
         ):
-            return None, f"{record.sign} is rejected at position {record.position}"
-        return None, None
+            return f"{record.sign} is rejected at position {record.position}"
+        return None
 
-    return [Monitor("Remark 13", "", f"{wanted} are never rejected on the right plateau", look)]
+    return [
+        step_monitor("Remark 13", "", f"{wanted} are never rejected on the right plateau", look)
+    ]
 
 
 def _leaving(workspace: Workspace) -> Iterable[Evidence]:
     """Read the smallest chance to leave n-l-1 upwards from its automaton."""
-    from proofs_check.statements.theorem_11 import upward_shares
-
     automaton = workspace.slope.automata["n-l-1"]
     share = min(upward_shares(automaton))
     bound = workspace.term("Leaving n-l-1", "bound")
@@ -144,7 +142,7 @@ def _leaving(workspace: Workspace) -> Iterable[Evidence]:
     if not automaton.decided or share == fmpq(0):
         verdict = Verdict.UNKNOWN
     yield Evidence(
-        kind=Kind.AUTOMATA,
+        kind=EvidenceKind.AUTOMATA,
         verdict=verdict,
         summary=f"the chance is at least {share} (l+1)/n, attained; {bound} is implied: "
         f"{outcome.status}",
@@ -176,7 +174,7 @@ STATEMENTS = (
             invariant_check("Lemma 12", "R in row 0", ("R in row 0",)),
             invariant_check("Lemma 12", "R at n-l-1", ("R at n - l - 1",)),
             invariant_check("Lemma 12", "no way back", ("R above L at n - l - 1", "no way back")),
-            Check(Kind.EXHAUSTIVE, _exhaustive),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
         ),
         monitors=_monitors,
         derivations=(
@@ -264,7 +262,7 @@ STATEMENTS = (
         claim="In n-l-1 a step reaches n-l with probability at least l/(2n).",
         terms={"bound": "l/(2*n)"},
         depends=("Lemma 3", "Lemma 8", "Lemma 12"),
-        checks=(Check(Kind.AUTOMATA, _leaving),),
+        checks=(Check(EvidenceKind.AUTOMATA, _leaving),),
     ),
     Statement(
         id="Remark 13",
@@ -273,7 +271,7 @@ STATEMENTS = (
         claim="On n-l..n-1 a step with L or J always moves, and R+ reaches p+1 in n/(n-p) steps "
         "on average.",
         terms={"moving": "L,J"},
-        checks=(Check(Kind.SMT, _always_moves),),
+        checks=(Check(EvidenceKind.SMT, _always_moves),),
         monitors=_moves_monitor,
     ),
 )

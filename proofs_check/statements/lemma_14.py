@@ -3,74 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
+from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.induction import StepFact
-from proofs_check.runs.monitors import Counter, Monitor
-from proofs_check.runs.steps import Record, Run, run_of
+from proofs_check.runs.graph import Edge, Graph
+from proofs_check.runs.monitors import Counter, Monitor, step_monitor
+from proofs_check.runs.run import Record, Run, SeenStep, run_of
 from proofs_check.statements.building import BOUND, UNDER_H, step_check
-from proofs_check.statements.registry import Check, Statement
+from proofs_check.statements.statement import Check, CheckFunction, Statement
+from proofs_check.statements.workspace import Workspace
 
-if TYPE_CHECKING:
-    from proofs_check.runs.graph import Edge, Graph
-    from proofs_check.statements.workspace import Workspace
-
-__all__ = ["STATEMENTS", "enters_plateau", "inside"]
+__all__ = ["STATEMENTS"]
 
 
-def inside(record: Any, cut: int, optimum: int) -> bool:
+def _inside(law: StepLaw, step: SeenStep) -> bool:
     """Whether a step of phase 3 moves between two positions of the right plateau."""
+    cut = _cut(law)
     return bool(
-        record.phase == 3
-        and record.accepted
-        and record.position >= cut
-        and cut <= record.next_position < optimum
+        step.phase == 3
+        and step.accepted
+        and step.position >= cut
+        and cut <= step.next_position < law.optimum
     )
 
 
-def enters_plateau(record: Any, cut: int) -> bool:
+def _enters(law: StepLaw, step: SeenStep) -> bool:
     """Whether a step begins a walk across the right plateau."""
-    return bool(record.position < cut <= record.next_position)
+    return step.position < _cut(law) <= step.next_position
 
 
-def _ends(law: Any) -> tuple[int, int]:
-    return law.landscape.milestones[1], law.optimum
+def _cut(law: StepLaw) -> int:
+    return law.landscape.milestones[1]
 
 
-def _walk_counter(workspace: Workspace, graph: Graph) -> list[Counter]:
-    cut, optimum = _ends(graph.law)
-    return [
-        Counter(
-            "Lemma 14",
-            "J at most twice",
-            "moves with J in one walk across the right plateau",
-            workspace.number("Lemma 14", "J moves"),
-            lambda e: e.action == "J" and inside(e, cut, optimum),
-            lambda e: enters_plateau(e, cut),
-        )
-    ]
+def _walk_counter(workspace: Workspace) -> Counter:
+    return Counter(
+        "Lemma 14",
+        "J at most twice",
+        "moves with J in one walk across the right plateau",
+        workspace.number("Lemma 14", "J moves"),
+        lambda law, step: step.action == "J" and _inside(law, step),
+        _enters,
+    )
 
 
 def _walks(workspace: Workspace) -> Iterable[Evidence]:
-    yield workspace.at_most_each(lambda graph: _walk_counter(workspace, graph))
+    yield workspace.at_most(_walk_counter(workspace))
     moves = workspace.number("Lemma 14", "J moves")
     for graph in workspace.graphs():
-        cut, optimum = _ends(graph.law)
 
-        def look(memory: int, e: Edge, cut: int = cut, optimum: int = optimum) -> Any:
-            if enters_plateau(e, cut):
+        def look(memory: int, e: Edge, law: StepLaw = graph.law) -> tuple[int, bool]:
+            if _enters(law, e):
                 memory = 0 if memory < moves else memory
-            used = e.phase == 3 and e.position >= cut and e.action == "J"
+            used = e.phase == 3 and e.position >= _cut(law) and e.action == "J"
             bad = used and memory >= moves
-            return min(moves, memory + (used and inside(e, cut, optimum))), bad
+            return min(moves, memory + (used and _inside(law, e))), bad
 
         path = graph.shortest(look, 0)
         if path is not None:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 part="J then never",
                 summary=f"J is used in state 0 after {moves} moves with it in one walk",
@@ -84,7 +79,7 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         part="J then never",
         summary=f"after {moves} moves with J in one walk J is never used again in state 0",
@@ -108,80 +103,36 @@ def _stays_negative(workspace: Workspace) -> Iterable[Evidence]:
     yield workspace.never("Lemma 14", "L stays negative", "Q[0, L] < 0 stays so in phase 3", bad)
 
 
-def _monitors(workspace: Workspace) -> list[Monitor]:
-    moves = workspace.number("Lemma 14", "J moves")
-
-    def walk(run: Run, record: Record, count: int) -> tuple[int, str | None]:
-        cut, optimum = _ends(run.law)
-        if enters_plateau(record, cut):
-            count = 0
-        if record.action == "J" and inside(record, cut, optimum):
-            count += 1
-        return count, f"{count} moves with J in one walk" if count > moves else None
-
-    def negative(run: Run, record: Record, memory: None) -> tuple[None, str | None]:
+def _monitors(workspace: Workspace) -> list[Monitor | Counter]:
+    def negative(run: Run, record: Record) -> str | None:
         if (
             record.phase == 3
             and record.action == "L"
             and record.old < 0 <= record.new
             and (not run.finished and run.law.row[record.position] == run.law.row[0])
         ):
-            return None, f"Q[0, L] rose from {record.old} to {record.new}"
-        return None, None
+            return f"Q[0, L] rose from {record.old} to {record.new}"
+        return None
 
     return [
-        Monitor(
-            "Lemma 14", "J at most twice", f"at most {moves} moves with J in one walk", walk, 0
-        ),
-        Monitor("Lemma 14", "L stays negative", "Q[0, L] < 0 stays so in phase 3", negative),
+        _walk_counter(workspace),
+        step_monitor("Lemma 14", "L stays negative", "Q[0, L] < 0 stays so in phase 3", negative),
     ]
 
 
-def _left_moves(workspace: Workspace, statement: str, moves_only: bool) -> Any:
-    """Return counters for L in phase 3: its moves inside the plateau, or all its uses."""
-    bound = workspace.number(statement, "times")
+def _left_counter(workspace: Workspace, statement: str, moves_only: bool) -> Counter:
+    """Return the counter of L in phase 3: its moves inside the plateau, or all its uses."""
+
+    def counts(law: StepLaw, step: SeenStep) -> bool:
+        if moves_only:
+            return step.action == "L" and _inside(law, step)
+        return step.action == "L" and step.phase == 3 and step.position >= _cut(law)
+
     key = "moves with L inside the right plateau" if moves_only else "choices of L in phase 3"
-
-    def counters(graph: Graph) -> list[Counter]:
-        cut, optimum = _ends(graph.law)
-        return [
-            Counter(
-                statement,
-                "",
-                key,
-                bound,
-                lambda e: (
-                    e.action == "L"
-                    and (
-                        inside(e, cut, optimum)
-                        if moves_only
-                        else e.phase == 3 and e.position >= cut
-                    )
-                ),
-            )
-        ]
-
-    return counters
+    return Counter(statement, "", key, workspace.number(statement, "times"), counts)
 
 
-def _left_monitor(workspace: Workspace, statement: str, moves_only: bool) -> list[Monitor]:
-    bound = workspace.number(statement, "times")
-    key = "moves with L inside the right plateau" if moves_only else "choices of L in phase 3"
-
-    def look(run: Run, record: Record, count: int) -> tuple[int, str | None]:
-        cut, optimum = _ends(run.law)
-        if record.action == "L" and (
-            inside(record, cut, optimum)
-            if moves_only
-            else record.phase == 3 and record.position >= cut
-        ):
-            count += 1
-        return count, f"{key}: {count}" if count > bound else None
-
-    return [Monitor(statement, "", f"{key}: at most {bound}", look, 0)]
-
-
-def _left_plateau(statement: str, moves_only: bool) -> Any:
+def _left_plateau(statement: str, moves_only: bool) -> CheckFunction:
     def all_parameters(workspace: Workspace) -> Iterable[Evidence]:
         """Count L on the graph of phase 3 that covers all of (H)."""
         graph = workspace.plateau
@@ -189,7 +140,7 @@ def _left_plateau(statement: str, moves_only: bool) -> Any:
         most = graph.most(lambda leg: leg.action == "L" and (leg.inside or not moves_only))
         proved = most is not None and most <= bound
         yield Evidence(
-            kind=Kind.AUTOMATA,
+            kind=EvidenceKind.AUTOMATA,
             verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
             summary=f"largest number on the cells of row 0, all of (H): "
             f"{'unbounded' if most is None else most}",
@@ -200,9 +151,9 @@ def _left_plateau(statement: str, moves_only: bool) -> Any:
     return all_parameters
 
 
-def _left_exhaustive(statement: str, moves_only: bool) -> Any:
+def _left_exhaustive(statement: str, moves_only: bool) -> CheckFunction:
     def exhaustive(workspace: Workspace) -> Iterable[Evidence]:
-        yield workspace.at_most_each(_left_moves(workspace, statement, moves_only))
+        yield workspace.at_most(_left_counter(workspace, statement, moves_only))
 
     exhaustive.__qualname__ = f"exhaustive of {statement}"
     return exhaustive
@@ -249,8 +200,8 @@ STATEMENTS = (
                 ),
             ),
             step_check("L stays negative", StepFact("L negative", "zL1 < 0", "zL < 0", (3,))),
-            Check(Kind.EXHAUSTIVE, _walks),
-            Check(Kind.EXHAUSTIVE, _stays_negative),
+            Check(EvidenceKind.EXHAUSTIVE, _walks),
+            Check(EvidenceKind.EXHAUSTIVE, _stays_negative),
         ),
         monitors=_monitors,
         derivations=(
@@ -299,10 +250,10 @@ STATEMENTS = (
         terms={"times": "2"},
         depends=("Lemma 14", "Lemma 12"),
         checks=(
-            Check(Kind.AUTOMATA, _left_plateau(_MOVES, True)),
-            Check(Kind.EXHAUSTIVE, _left_exhaustive(_MOVES, True)),
+            Check(EvidenceKind.AUTOMATA, _left_plateau(_MOVES, True)),
+            Check(EvidenceKind.EXHAUSTIVE, _left_exhaustive(_MOVES, True)),
         ),
-        monitors=lambda w: _left_monitor(w, _MOVES, True),
+        monitors=lambda w: [_left_counter(w, _MOVES, True)],
         derivations=(
             Derivation(
                 "After Lemma 14",
@@ -325,9 +276,9 @@ STATEMENTS = (
         terms={"times": "2"},
         depends=("Lemma 14", "Lemma 12"),
         checks=(
-            Check(Kind.AUTOMATA, _left_plateau(_CHOICES, False)),
-            Check(Kind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False)),
+            Check(EvidenceKind.AUTOMATA, _left_plateau(_CHOICES, False)),
+            Check(EvidenceKind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False)),
         ),
-        monitors=lambda w: _left_monitor(w, _CHOICES, False),
+        monitors=lambda w: [_left_counter(w, _CHOICES, False)],
     ),
 )

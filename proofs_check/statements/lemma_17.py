@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from flint import arb, ctx, fmpq
 
@@ -11,11 +10,10 @@ from markov_lrsao.errors import ParameterError
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
-from proofs_check.statements.registry import Check, Statement
-
-if TYPE_CHECKING:
-    from proofs_check.statements.workspace import Workspace
+from proofs_check.claims.expressions import to_ball, to_sympy
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
+from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
@@ -29,8 +27,6 @@ def _telescoped(bound: str, upper: bool) -> str:
     u_k - u_{k+1} <= b(k) - b(k+1) for all k >= 1 and b -> 0 give the bound for every n.
     """
     import sympy
-
-    from proofs_check.claims.expressions import to_sympy
 
     b = to_sympy(bound)
     n, k = to_sympy("n"), to_sympy("k")
@@ -54,7 +50,7 @@ def _brackets(workspace: Workspace) -> Iterable[Evidence]:
         )
         relation = "<=" if upper else ">="
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=verdict,
             part=f"(2), {key} bound",
             summary=f"H_n - ln n - gamma {relation} {bound}: "
@@ -78,7 +74,6 @@ def _brackets(workspace: Workspace) -> Iterable[Evidence]:
 
 
 def _first_failure(bound: str, upper: bool) -> int | None:
-    from proofs_check.claims.expressions import to_ball, to_sympy
 
     b = to_sympy(bound)
     precision, ctx.prec = ctx.prec, 200
@@ -103,7 +98,7 @@ def _asymptotic(workspace: Workspace) -> Iterable[Evidence]:
         outcome.status, Verdict.UNKNOWN
     )
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=verdict,
         part="(1)",
         summary=f"the error is O(1/n^2): {outcome.how}",
@@ -130,7 +125,7 @@ def _sharper(workspace: Workspace) -> Iterable[Evidence]:
     ]
     better.append(f"H_n - ln n - gamma <= 1/(2n + 1/3): {_telescoped('1/(2*n + 1/3)', True)}")
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.REFUTED
         if point is not None
         else (Verdict.PROVED if how == "proved" else Verdict.UNKNOWN),
@@ -180,7 +175,7 @@ STATEMENTS = (
             "upper": "1/(2*n)",
             "expansion": "ln(n) + EulerGamma + 1/(2*n)",
         },
-        checks=(Check(Kind.SYMBOLIC, _brackets), Check(Kind.SYMBOLIC, _asymptotic)),
+        checks=(Check(EvidenceKind.SYMBOLIC, _brackets), Check(EvidenceKind.SYMBOLIC, _asymptotic)),
         derivations=(
             Derivation(
                 "Lemma 17 difference",
@@ -333,6 +328,6 @@ STATEMENTS = (
         where="828-830",
         claim="1/(2n + 2/3) <= H_n - ln n - gamma for n >= 1.",
         terms={"lower": "1/(2*n + 2/3)"},
-        checks=(Check(Kind.SYMBOLIC, _sharper),),
+        checks=(Check(EvidenceKind.SYMBOLIC, _sharper),),
     ),
 )

@@ -1,33 +1,29 @@
-"""What the checks of one verification share: graphs, automata, the induction, random runs."""
+"""What the checks of one verification share, computed when first asked for.
+
+Joint chains with labelled steps, row automata, the induction, the automata for all parameters at
+once; and the ways of looking at them that many checks have in common (`never`, `at_most`).
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flint import fmpq
-
-from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
-from proofs_check.claims.expressions import brief, evaluate
-from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.automata.abstraction import SlopeAutomata, slope_automata
+from proofs_check.automata.plateau import PlateauGraph, plateau_graph
+from proofs_check.claims.terms import Terms
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.facts import facts
 from proofs_check.logic.induction import Induction
 from proofs_check.runs.graph import Edge, Graph, explore
 from proofs_check.runs.landscapes import random_laws
 from proofs_check.runs.monitors import Counter, Monitor
-from proofs_check.runs.search import Battery, instances, judge, search
-from proofs_check.runs.steps import run_of
-from proofs_check.statements.registry import Statement, find
-
-if TYPE_CHECKING:
-    from proofs_check.automata.abstraction import SlopeAutomata
-    from proofs_check.automata.plateau import PlateauGraph
+from proofs_check.runs.run import run_of
+from proofs_check.runs.search import judge, search
 
 __all__ = ["Workspace"]
 
@@ -40,54 +36,14 @@ _GRAPHS: dict[Any, Graph] = {}
 
 
 class Workspace:
-    """A setting, the statements to be checked, and what their checks have in common."""
+    """A setting, the terms of the statements, and what the checks have in common."""
 
-    def __init__(self, setting: Setting, statements: Sequence[Statement] = ()) -> None:
-        self.setting = setting
-        self.statements = tuple(statements)
+    def __init__(self, terms: Terms) -> None:
+        self.terms, self.setting = terms, terms.setting
+        self.term, self.value = terms.term, terms.value
+        self.number, self.actions = terms.number, terms.actions
         self._graphs: dict[tuple[int, int], Graph] = {}
         self._automata: dict[tuple[int, int], RowAutomata] = {}
-
-    def term(self, statement: str, key: str) -> str:
-        """Return a term of a statement, or what the setting puts in its place."""
-        own = find(statement).terms[key]
-        return self.setting.terms.get((statement, key), own)
-
-    def value(self, statement: str, key: str, **names: Any) -> Any:
-        """Evaluate a term over exact rationals."""
-        exact = {k: fmpq(v) if isinstance(v, int) else v for k, v in names.items()}
-        result = evaluate(self.term(statement, key), exact, {"number": fmpq})
-        return result
-
-    def number(self, statement: str, key: str) -> int:
-        """Return a term that is an integer.
-
-        Raises
-        ------
-        ParameterError
-            It is none.
-        """
-        text = self.term(statement, key)
-        if not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text):
-            raise ParameterError(f"{key!r} of {statement} is {brief(text)}: an integer is needed")
-        return int(text)
-
-    def actions(self, statement: str, key: str) -> list[str]:
-        """Return a term that lists actions, separated by commas.
-
-        Raises
-        ------
-        ParameterError
-            It lists none, or something else.
-        """
-        text = self.term(statement, key)
-        known = [name for name, _ in self.setting.family.objectives]
-        found = [part.strip() for part in text.split(",")]
-        if not set(found) <= set(known):
-            raise ParameterError(
-                f"{key!r} of {statement} is {brief(text)}: choose from {', '.join(known)}"
-            )
-        return found
 
     # -- instances -------------------------------------------------------------------
 
@@ -142,7 +98,7 @@ class Workspace:
     @cached_property
     def induction(self) -> Induction:
         """The joint induction, with the setting's facts; shared between like settings."""
-        setting, found = self.setting, tuple(facts(self))
+        setting, found = self.setting, tuple(facts(self.terms))
         key = (
             setting.family,
             setting.algorithm,
@@ -159,49 +115,32 @@ class Workspace:
     @cached_property
     def slope(self) -> SlopeAutomata:
         """The sign automata of the slope's rows, for all parameters at once."""
-        from proofs_check.automata.abstraction import slope_automata
-
-        return slope_automata(self)
+        return slope_automata(self.induction)
 
     @cached_property
     def plateau(self) -> PlateauGraph:
         """Phase 3 in cells, for all parameters at once."""
-        from proofs_check.automata.plateau import plateau_graph
-
-        return plateau_graph(self)
+        return plateau_graph(self.induction)
 
     # -- random runs --------------------------------------------------------------------
 
-    def _monitors(self, statement: Statement) -> list[Monitor]:
-        if statement.monitors is None:
-            return []
-        return [m.monitor() if isinstance(m, Counter) else m for m in statement.monitors(self)]
-
-    @cached_property
-    def battery(self) -> Battery:
-        """Random runs that all monitors of the chosen statements watch."""
-        watched = [m for s in self.statements for m in self._monitors(s)]
-        runs = self.setting.pick(8, 60)
-        return search(instances(self.setting), watched, runs=runs, seed=self.setting.seed)
-
-    def monitored(self, statement: Statement) -> list[Evidence]:
-        """Return the statistical evidence on a statement."""
-        return [judge(self.battery, m) for m in self._monitors(statement)]
-
     def on_random_landscapes(self, monitor: Monitor, quick: int, full: int) -> Evidence:
-        """Watch a monitor on short runs of the setting's algorithm on landscapes of any shape."""
+        """Watch one monitor on short runs on so many small random landscapes."""
         setting = self.setting
-        laws = (
-            StepLaw.of(law.landscape, setting.algorithm(law.algorithm.parameters))
-            for law in random_laws(setting.pick(quick, full), setting.seed)
-        )
+        laws = random_laws(setting.pick(quick, full), setting.seed, setting.algorithm)
         battery = search(laws, [monitor], runs=4, seed=setting.seed, longest=40)
         return judge(battery, monitor, "with random landscapes")
 
     # -- exhaustive ----------------------------------------------------------------------
 
     def never(
-        self, statement: str, part: str, expected: str, bad: Any, *, observed: str = ""
+        self,
+        statement: str,
+        part: str,
+        expected: str,
+        bad: Callable[[Graph, Edge], bool],
+        *,
+        observed: str = "",
     ) -> Evidence:
         """Check on all joint chains that no step satisfies ``bad(graph, edge)``."""
         steps = 0
@@ -216,7 +155,7 @@ class Workspace:
                     or f"step {len(path) - 1} is {path[-1].action} at position {path[-1].position}"
                 )
                 return Evidence(
-                    kind=Kind.EXHAUSTIVE,
+                    kind=EvidenceKind.EXHAUSTIVE,
                     verdict=Verdict.REFUTED,
                     part=part,
                     summary=f"violated after {len(path)} steps: {seen}",
@@ -230,7 +169,7 @@ class Workspace:
                     ),
                 )
         return Evidence(
-            kind=Kind.EXHAUSTIVE,
+            kind=EvidenceKind.EXHAUSTIVE,
             verdict=Verdict.VERIFIED,
             part=part,
             summary=f"{expected}: holds on all {steps:,} reachable steps",
@@ -239,24 +178,24 @@ class Workspace:
 
     def at_most(self, counter: Counter) -> Evidence:
         """Check a counter on all joint chains; report the sharp value."""
-        return self.at_most_each(lambda graph: [counter])
+        return self.at_most_each(lambda law: [counter])
 
-    def at_most_each(self, counters: Callable[[Graph], Sequence[Counter]]) -> Evidence:
+    def at_most_each(self, counters: Callable[[StepLaw], Sequence[Counter]]) -> Evidence:
         """Check counters that depend on the instance (one per state, say) on all joint chains."""
         sharp: list[str] = []
         largest, part, expected = 0, "", ""
         for graph in self.graphs():
             n, ell = graph.law.n, graph.law.landscape.ell
-            for counter in counters(graph):
+            for counter in counters(graph.law):
                 part, expected = counter.part, counter.expected
                 found = _largest(graph, counter)
                 sharp.append(f"n = {n}, l = {ell}, {counter.key}: largest {found}")
                 if found is None or found > counter.bound:
-                    path = graph.shortest(_counting(counter), 0)
+                    path = _exceeding(graph, counter, counter.bound)
                     assert path is not None
                     seen = f"{counter.key}: {counter.bound + 1}"
                     return Evidence(
-                        kind=Kind.EXHAUSTIVE,
+                        kind=EvidenceKind.EXHAUSTIVE,
                         verdict=Verdict.REFUTED,
                         part=part,
                         summary=f"{seen} after {len(path)} steps at n = {n}, l = {ell}",
@@ -271,7 +210,7 @@ class Workspace:
                     )
                 largest = max(largest, found)
         return Evidence(
-            kind=Kind.EXHAUSTIVE,
+            kind=EvidenceKind.EXHAUSTIVE,
             verdict=Verdict.VERIFIED,
             part=part,
             summary=f"{expected}; sharp value {largest}",
@@ -282,25 +221,22 @@ class Workspace:
 
 def _largest(graph: Graph, counter: Counter) -> int | None:
     """Return the largest count in a run, also for counters that start afresh."""
-    if not any(counter.resets(e) for e in graph.edges):  # type: ignore[arg-type]
-        return graph.largest_count(counter.counts)
+    if not any(counter.resets(graph.law, e) for e in graph.edges):
+        return graph.largest_count(lambda e: counter.counts(graph.law, e))
     # With resets the count lives in a product that is finite as long as the bound holds.
     best = 0
-    while graph.shortest(_counting(counter, best), 0) is not None:
+    while _exceeding(graph, counter, best) is not None:
         best += 1
         if best > counter.bound:
             return best
     return best
 
 
-def _counting(counter: Counter, bound: int | None = None) -> Any:
-    limit = counter.bound if bound is None else bound
+def _exceeding(graph: Graph, counter: Counter, bound: int) -> list[Edge] | None:
+    """Return a shortest run in which the count exceeds a bound, or None."""
 
     def look(count: int, edge: Edge) -> tuple[int, bool]:
-        if counter.resets(edge):  # type: ignore[arg-type]
-            count = 0
-        if counter.counts(edge):  # type: ignore[arg-type]
-            count += 1
-        return count, count > limit
+        count = counter.after(graph.law, edge, count)
+        return count, count > bound
 
-    return look
+    return graph.shortest(look, 0)

@@ -1,9 +1,9 @@
 """Runs in IOHprofiler's format, so that IOHanalyzer and iohinspector open them.
 
 A folder holds ``IOHprofiler_f<id>_<problem>.json`` and, per dimension, a ``.dat`` file in which
-each run is a block of lines ``evaluations raw_y``: the best value of the target so far, one line
-per improvement and one for the last evaluation. IOH counts the evaluation of the start, so a run of
-T steps ends at evaluation T + 1.
+each run is a paragraph of lines ``evaluations raw_y``: the best value of the target so far, one
+line per improvement and one for the last evaluation. IOH counts the evaluation of the start, so a
+run of T steps ends at evaluation T + 1.
 
 The improvements are read from the runs' traces, which replay the same runs. Positions stand for
 bit strings here, so the field for the best bit string is there, as readers want it, but empty.
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.storage import write_all
 from simulate.runs.runner import trace_run
 from simulate.runs.samples import Samples
 
@@ -86,14 +87,14 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
     landscape, algorithm = law.landscape, law.algorithm
     name = re.sub(r"[^A-Za-z0-9]+", "", problem or f"{landscape.name.split(',')[0]}{landscape.ell}")
     data = Path(f"data_f{_FUNCTION}_{name}") / f"IOHprofiler_f{_FUNCTION}_DIM{landscape.n}.dat"
-    blocks, runs = [], []
+    paragraphs, runs = [], []
     for run in range(samples.runs):
         found = improvements(samples, run)
         last = int(samples.steps[run])
         lines = [f"{step + 1} {value:.10f}" for step, value in found]
         if found[-1][0] != last:
             lines.append(f"{last + 1} {found[-1][1]:.10f}")
-        blocks.append("\n".join(["evaluations raw_y", *lines]))
+        paragraphs.append("\n".join(["evaluations raw_y", *lines]))
         runs.append(
             {
                 "instance": 1,
@@ -122,15 +123,7 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
     path = root / f"IOHprofiler_f{_FUNCTION}_{name}.json"
     try:
         (root / data).parent.mkdir(parents=True)
-        _write(root / data, "\n".join(blocks) + "\n")
-        _write(path, json.dumps(index, indent=1) + "\n")
     except OSError as error:
         raise _unwritable(folder, error.strerror) from None
+    write_all({root / data: "\n".join(paragraphs) + "\n", path: json.dumps(index, indent=1) + "\n"})
     return path
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)

@@ -13,6 +13,7 @@ choice; `ForcedChooser` replays choices that were made elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -20,18 +21,31 @@ from flint import fmpq
 
 from markov_lrsao.errors import SolverError
 from markov_lrsao.exact.rationals import fraction
-from markov_lrsao.model.law import DOWN, UP, Moment, StepLaw
+from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from simulate.runs.streams import Stream
 
 __all__ = [
     "Chooser",
     "ForcedChooser",
+    "Moment",
     "StreamChooser",
     "bit_string_objectives",
     "run_on_bit_strings",
     "run_on_positions",
 ]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One step: where it began, the largest entries of the row, and what was done."""
+
+    time: int
+    position: int
+    tied: tuple[str, ...]
+    action: str
+    direction: int
+    accepted: bool
 
 
 class Chooser(Protocol):

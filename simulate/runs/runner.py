@@ -12,12 +12,12 @@ import numpy.typing as npt
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.samples import Arithmetic, Kernel, Samples
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
-from simulate.runs.tables import Tables
 
 __all__ = [
     "LARGEST_LIMIT",
@@ -90,24 +90,12 @@ def simulate(
     [48, 12, 11, 52, 39]
     """
     _check(runs, limit, restart, threads, first_run)
-    tables = _tables(law)
-    if kernel == "event" and not tables.skippable:
-        raise ParameterError(
-            f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
-            f"or do not shrink the entry; take kernel = step"
-        )
+    encoded = _playable(law, kernel)
     watched = None
     if monitors:
-        watched = Watch.empty(tables, seed, Rules.of(law) if rules is None else rules)
-    game = Game(
-        tables,
-        stream_key(seed, *path),
-        kernel == "event",
-        arithmetic == "exact",
-        limit,
-        restart,
-        stop,
-    )
+        watched = Watch.empty(encoded, seed, Rules.of(law) if rules is None else rules)
+    skips, exact = kernel == "event", arithmetic == "exact"
+    game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
     game.compile()
     begun = time.perf_counter()
@@ -115,11 +103,7 @@ def simulate(
     known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
     stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
     if limit is None and (stuck >= 0).any():
-        run = first_run + int(np.flatnonzero(stuck >= 0)[0])
-        raise NotAbsorbingError(
-            f"run {run} of seed {seed} can never end: every further move is rejected; "
-            f"give a step limit (limit = ...) to count such runs as censored"
-        )
+        raise _endless(first_run + int(np.flatnonzero(stuck >= 0)[0]), seed)
     counts = None
     if watched is not None:
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
@@ -144,9 +128,27 @@ def simulate(
     )
 
 
+def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
+    """Return what the kernel reads, if it can play the law."""
+    encoded = _encoded(law)
+    if kernel == "event" and not encoded.skippable:
+        raise ParameterError(
+            f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
+            f"or do not shrink the entry; take kernel = step"
+        )
+    return encoded
+
+
+def _endless(run: int, seed: int) -> NotAbsorbingError:
+    return NotAbsorbingError(
+        f"run {run} of seed {seed} can never end: every further move is rejected; "
+        f"give a step limit (limit = ...) to count such runs as censored"
+    )
+
+
 @lru_cache(maxsize=16)
-def _tables(law: StepLaw) -> Tables:
-    return Tables.of(law)
+def _encoded(law: StepLaw) -> EncodedLaw:
+    return EncodedLaw.of(law)
 
 
 def default_limit(n: int) -> int:
@@ -214,7 +216,7 @@ def trace_run(
     """
     _check(1, limit, restart, None, run)
     game = Game(
-        _tables(law),
+        _encoded(law),
         stream_key(seed, *path),
         kernel == "event",
         arithmetic == "exact",

@@ -144,7 +144,7 @@ class Samples:
         return np.diff(self.hits[~self.censored], axis=1, prepend=0)
 
     def describe(self) -> dict[str, Any]:
-        """Return what was simulated, for tables and files."""
+        """Return what was simulated, for encoded and files."""
         landscape, algorithm = self.law.landscape, self.law.algorithm
         parameters = algorithm.parameters
         learns = algorithm.learn != 0

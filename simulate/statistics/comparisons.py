@@ -33,9 +33,10 @@ from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.law import Moment, StepLaw
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
 from simulate.runs.reference import (
+    Moment,
     StreamChooser,
     bit_string_objectives,
     run_on_bit_strings,

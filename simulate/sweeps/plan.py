@@ -1,21 +1,21 @@
 """Sweep plans: a grid of (n, l, hyper-parameters), read from a file or the command line.
 
-A plan is a table of lists; the cells are their product, in the order of the fields below:
+A plan is a table of lists; the experiments are their product, in the order of the fields below:
 
-    n          integers, or "50:10000:50" (first:last:step)
+    n          integers, or "50:10000:50" (first:last:step); see `markov_lrsao.exact.ranges`
     ell        integers, or schedules: "sqrt", "cbrt" (rounded down), "half" = floor((n-5)/2)
-    alpha, gamma, r   exact numbers as text; absent: the algorithm's defaults
-    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, block, outside_h
+    alpha, gamma, r   exact numbers and ranges as text; absent: the algorithm's defaults
+    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, batch, outside_h
 
 `limit` and `restart` may be integers or multiples of n^2 such as "10n2"; the default limit is
-10^4 n^2. A cell is played in blocks of `block` runs, the unit of work and of storage. A cell's
+10^4 n^2. An experiment is played in batches of `batch` runs, the unit of work and of storage. Its
 random streams are keyed by the seed and by what is simulated (the values of the landscape and of
 the algorithm, not the name of a file), not by its place in the plan. So plans may be reordered,
 split or extended without changing a single run. `outside_h = true` allows hyper-parameters outside
 (H).
 
 >>> plan = Plan.of({"n": "9:11:1", "ell": [2, "half"], "runs": 100, "seed": 1})
->>> [(cell.n, cell.ell) for cell in plan.cells]
+>>> [(experiment.n, experiment.ell) for experiment in plan.experiments]
 [(9, 2), (10, 2), (11, 2), (11, 3)]
 """
 
@@ -23,17 +23,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.answers.expected import check_hypothesis
 from markov_lrsao.errors import FileFormatError, ParameterError
-from markov_lrsao.exact.rationals import rational, rational_text
+from markov_lrsao.exact.ranges import integers, rationals
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import FAMILIES, Landscape, check_n
@@ -44,13 +45,13 @@ from simulate.runs.runner import LARGEST_LIMIT, check_runs, default_limit
 
 __all__ = [
     "ALGORITHMS",
-    "CellPlan",
+    "Experiment",
     "Plan",
     "build_algorithm",
     "build_landscape",
     "content_digest",
+    "ells_at",
     "parse_count",
-    "parse_range",
 ]
 
 ALGORITHMS = ("lrsao", "earl", "rls")
@@ -70,7 +71,7 @@ _SCALARS = (
     "arithmetic",
     "limit",
     "restart",
-    "block",
+    "batch",
     "outside_h",
 )
 _DEFAULTS: dict[str, Any] = {
@@ -86,12 +87,11 @@ _DEFAULTS: dict[str, Any] = {
     "arithmetic": "exact",
     "limit": None,
     "restart": None,
-    "block": 500,
+    "batch": 500,
     "outside_h": False,
 }
-_LONGEST_RANGE = 1_000_000
-_MOST_CELLS, _MOST_POSITIONS = 100_000, 300_000_000
-"""Cells of a plan, and the sum of their n: half a minute for reading it."""
+_MOST_EXPERIMENTS, _MOST_POSITIONS = 100_000, 300_000_000
+"""Experiments of a plan, and the sum of their n: half a minute for reading it."""
 
 
 def build_algorithm(
@@ -130,51 +130,6 @@ def build_landscape(name: str, n: int, ell: int) -> Landscape:
     return landscape
 
 
-def parse_range(value: Any, name: str = "n") -> list[int]:
-    """Read integers: a list, one integer, "9", "9,12" or "50:1000:50"; not none at all."""
-    if value == []:
-        _some([], "[]", name)
-    if isinstance(value, list):
-        return [number for item in value for number in parse_range(item, name)]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return [value]
-    if isinstance(value, str):
-        try:
-            parts = [[int(x) for x in part.split(":")] for part in value.split(",")]
-        except ValueError:
-            parts = [[]]
-        if all(1 <= len(part) <= 3 for part in parts) and all(
-            len(part) < 3 or part[2] > 0 for part in parts
-        ):
-            ranges = [
-                range(part[0], part[min(1, len(part) - 1)] + 1, part[2] if len(part) == 3 else 1)
-                for part in parts
-            ]
-            for each, text in zip(ranges, value.split(","), strict=True):
-                _some(each, text, name)
-            return [k for each in ranges for k in each]
-    raise ParameterError(
-        f"{name} = {str(value)[:60]!r} is not a list of integers: write "
-        f'e.g. 9, "9,12" or "50:1000:50"'
-    )
-
-
-def _some(values: Sequence[int], text: object, name: str) -> Sequence[int]:
-    """Refuse a range without numbers, or with more than anybody means."""
-    if not values:
-        raise ParameterError(
-            f'{name} = {text} is empty: write e.g. 9, "9,12", or '
-            f'"first:last" with the smaller number first'
-        )
-    step = values.step if isinstance(values, range) else 1
-    if values[-1] - values[0] >= step * _LONGEST_RANGE:
-        raise ParameterError(
-            f"{name} = {str(text)[:60]!r} has more than {_LONGEST_RANGE:,} "
-            f"numbers: take a larger step"
-        )
-    return values
-
-
 def parse_count(value: Any, n: int, name: str) -> int | None:
     """Read a number of steps: an integer, or a multiple of n^2 such as "10n2"."""
     if value is None:
@@ -193,19 +148,17 @@ def parse_count(value: Any, n: int, name: str) -> int | None:
     return count
 
 
-def _ells(value: Any, n: int) -> list[int]:
-    ells: list[int] = []
-    for item in value if isinstance(value, list) else str(value).split(","):
-        if item == "sqrt":
-            ells.append(math.isqrt(n))
-        elif item == "cbrt":
-            root = round(n ** (1 / 3))
-            ells.append(root - (root**3 > n))
-        elif item == "half":
-            ells.append((n - 5) // 2)
-        else:
-            ells += parse_range(item, "ell")
-    return list(_some(ells, value, "ell"))
+def ells_at(value: object, n: int) -> list[int]:
+    """Read values of l at n: integers and ranges of them, or the schedules sqrt, cbrt, half."""
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list):
+        return integers(value, "ell")
+    found = [
+        ell
+        for item in items
+        for ell in ([ell_of(item, n)] if item in SCHEDULES else integers(item, "ell"))
+    ]
+    return found or integers([], "ell")
 
 
 def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
@@ -237,8 +190,8 @@ def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellPlan:
-    """One cell: everything that determines its runs.
+class Experiment:
+    """One experiment: everything that determines its runs.
 
     Attributes
     ----------
@@ -263,33 +216,36 @@ class CellPlan:
     restart: int | None
     seed: int
     runs: int
-    block: int
+    batch: int
 
     @property
     def text(self) -> str:
-        """The cell as canonical text, but for the number of runs, which may grow."""
-        return json.dumps(asdict(self) | {"runs": 0}, sort_keys=True)
+        """The experiment as canonical text, but for the number of runs, which may grow."""
+        fields = asdict(self) | {"runs": 0}
+        fields["block"] = fields.pop("batch")  # its name in results files
+        return json.dumps(fields, sort_keys=True)
 
     @classmethod
-    def from_text(cls, text: str) -> CellPlan:
-        """Return the cell of a canonical text; its number of runs is 0."""
-        return cls(**json.loads(text))
+    def from_text(cls, text: str) -> Experiment:
+        """Return the experiment of a canonical text; its number of runs is 0."""
+        fields = json.loads(text)
+        return cls(batch=fields.pop("block"), **fields)
 
     def _identity(self) -> bytes:
-        """What is simulated, by content; neither names nor numbers of runs or blocks enter."""
+        """What is simulated, by content; neither names nor numbers of runs or batches enter."""
         identity = [self.content, self.kernel, self.arithmetic, self.limit, self.restart]
         return json.dumps(identity).encode()
 
     @property
     def key(self) -> str:
-        """What tells cells apart; equal keys have equal runs."""
+        """What tells experiments apart; equal keys have equal runs."""
         return hashlib.sha256(self._identity() + str(self.seed).encode()).hexdigest()
 
     @property
     def path(self) -> tuple[int, ...]:
         """What keys the streams besides the seed: a digest of what is simulated.
 
-        Neither the number of runs nor the size of blocks enters: more runs continue a cell.
+        Neither the number of runs nor the size of batches enters: more runs continue an experiment.
         """
         digest = hashlib.sha256(self._identity()).digest()
         return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
@@ -324,9 +280,9 @@ def _define(landscape: Landscape) -> str | None:
 
 @dataclass(frozen=True)
 class Plan:
-    """The cells of a sweep, without repetitions."""
+    """The experiments of a sweep, without repetitions."""
 
-    cells: tuple[CellPlan, ...]
+    experiments: tuple[Experiment, ...]
 
     @classmethod
     def of(cls, fields: Mapping[str, Any], *, outside_h: bool = False) -> Plan:
@@ -337,7 +293,7 @@ class Plan:
         Raises
         ------
         ParameterError
-            A field is unknown, missing or malformed, or a cell is not admissible.
+            A field is unknown, missing or malformed, or an experiment is not admissible.
         """
         unknown = sorted(set(fields) - {*_LISTS, *_SCALARS})
         if unknown:
@@ -354,7 +310,7 @@ class Plan:
                     f"{name} = {values[name]!r} is unknown: choose from "
                     f"{', '.join(map(str, allowed))}"
                 )
-        for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
+        for name, least in (("runs", 1), ("batch", 1), ("seed", 0)):
             number = values[name]
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
                 raise ParameterError(
@@ -362,15 +318,15 @@ class Plan:
                 )
             if name != "seed":
                 check_runs(number, name)
-        cells: dict[str, CellPlan] = {}
+        experiments: dict[str, Experiment] = {}
         alphas, gammas, rs = (_texts(values[name], name) for name in ("alpha", "gamma", "r"))
-        sizes = parse_range(values["n"])
+        sizes = integers(values["n"])
         _check_size(sizes, values["ell"], len(alphas) * len(gammas) * len(rs))
         for n in sizes:
-            for ell, alpha, gamma, r in product(_ells(values["ell"], n), alphas, gammas, rs):
-                cell = _cell(n, ell, alpha, gamma, r, values, outside_h)
-                cells.setdefault(cell.key, cell)
-        return cls(tuple(cells.values()))
+            for ell, alpha, gamma, r in product(ells_at(values["ell"], n), alphas, gammas, rs):
+                experiment = _experiment(n, ell, alpha, gamma, r, values, outside_h)
+                experiments.setdefault(experiment.key, experiment)
+        return cls(tuple(experiments.values()))
 
     @classmethod
     def load(cls, path: str | Path, *, outside_h: bool = False) -> Plan:
@@ -393,26 +349,26 @@ class Plan:
 
     @property
     def runs(self) -> int:
-        """Number of runs in all cells."""
-        return sum(cell.runs for cell in self.cells)
+        """Number of runs in all experiments."""
+        return sum(experiment.runs for experiment in self.experiments)
 
 
 def _check_size(sizes: list[int], ells: Any, points: int) -> None:
-    """Refuse a plan with more cells than anybody waits for."""
-    cells = positions = 0
+    """Refuse a plan with more experiments than anybody waits for."""
+    experiments = positions = 0
     for n in sizes:
         check_n(n)
-        here = len(_ells(ells, n)) * points
-        cells, positions = cells + here, positions + here * n
-        if cells > _MOST_CELLS or positions > _MOST_POSITIONS:
+        here = len(ells_at(ells, n)) * points
+        experiments, positions = experiments + here, positions + here * n
+        if experiments > _MOST_EXPERIMENTS or positions > _MOST_POSITIONS:
             raise ParameterError(
-                f"the plan is too large: up to n = {n:,} it has {cells:,} cells with "
-                f"{positions:,} positions, but {_MOST_CELLS:,} cells and {_MOST_POSITIONS:,} "
-                f"positions are allowed; take larger steps, or several plans"
+                f"the plan is too large: up to n = {n:,} it has {experiments:,} experiments with "
+                f"{positions:,} positions, but {_MOST_EXPERIMENTS:,} experiments and "
+                f"{_MOST_POSITIONS:,} positions are allowed; take larger steps, or several plans"
             )
 
 
-def _cell(
+def _experiment(
     n: int,
     ell: int,
     alpha: str | None,
@@ -420,13 +376,13 @@ def _cell(
     r: str | None,
     values: Mapping[str, Any],
     outside_h: bool,
-) -> CellPlan:
-    """Build one cell, or refuse it."""
+) -> Experiment:
+    """Build one experiment, or refuse it."""
     landscape = build_landscape(values["landscape"], n, ell)
     algorithm = build_algorithm(values["algorithm"], n, alpha, gamma, r)
     check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
     limit = parse_count(values["limit"], n, "limit")
-    return CellPlan(
+    return Experiment(
         n=n,
         ell=ell,
         alpha=alpha,
@@ -438,14 +394,13 @@ def _cell(
         restart=parse_count(values["restart"], n, "restart"),
         **{
             name: values[name]
-            for name in ("algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "block")
+            for name in ("algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "batch")
         },
     )
 
 
-def _texts(value: Any, name: str) -> list[str | None]:
+def _texts(value: object, name: str) -> list[str | None]:
     """Read exact numbers as canonical text; None is the algorithm's default."""
-    items = value if isinstance(value, list) else [value]
-    if not items:
-        raise ParameterError(f"{name} = [] is empty: give a number, or leave it out")
-    return [None if item is None else rational_text(rational(item, name)) for item in items]
+    if isinstance(value, list) and None in value:
+        return [text for item in value for text in ([None] if item is None else _texts(item, name))]
+    return [None] if value is None else [rational_text(x) for x in rationals(value, name)]

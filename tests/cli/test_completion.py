@@ -7,15 +7,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer.main
 
+from markov_lrsao.cli import main
 from markov_lrsao.cli.app import app
 
 COMMANDS = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 SHELLS = ["bash", "zsh", "fish"]
+Run = Callable[[dict[str, str]], str]
 
 
 def variables(shell: str, line: str) -> dict[str, str]:
@@ -34,20 +37,24 @@ def variables(shell: str, line: str) -> dict[str, str]:
     }
 
 
-def run(extra: dict[str, str], *arguments: str) -> str:
-    result = subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-        env=os.environ | extra,
-    )
-    assert result.stderr == ""
-    return result.stdout
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Answer the shell in this process; it asks through the environment."""
+
+    def answer(extra: dict[str, str]) -> str:
+        monkeypatch.delenv("COMP_WORDS", raising=False)  # of an earlier question
+        for name, value in {"COLUMNS": "80", **extra}.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as end:
+            main([])
+        out, err = capsys.readouterr()
+        assert (end.value.code, err) == (0, "")
+        return out
+
+    return answer
 
 
-def offered(shell: str, line: str) -> list[str]:
+def offered(run: Run, shell: str, line: str) -> list[str]:
     """Return the words that a shell offers after `line`."""
     out = run(variables(shell, line))
     if shell == "zsh":
@@ -78,31 +85,31 @@ CASES = [
 
 
 @pytest.mark.parametrize(("line", "expected"), CASES, ids=[line[13:] for line, _ in CASES])
-def test_values_are_completed(line: str, expected: set[str]) -> None:
-    assert set(offered("bash", line)) == expected
+def test_values_are_completed(line: str, expected: set[str], run: Run) -> None:
+    assert set(offered(run, "bash", line)) == expected
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_completes(shell: str) -> None:
-    assert set(offered(shell, "markov-lrsao ")) == COMMANDS
-    assert set(offered(shell, "markov-lrsao exact --method ")) == {"auto", "joint", "crossing"}
-    assert {"--n", "--ell", "--json"} <= set(offered(shell, "markov-lrsao exact --"))
-    assert offered(shell, "markov-lrsao solve ") == []  # names of files
+def test_every_shell_completes(shell: str, run: Run) -> None:
+    assert set(offered(run, shell, "markov-lrsao ")) == COMMANDS
+    assert set(offered(run, shell, "markov-lrsao exact --method ")) == {"auto", "joint", "crossing"}
+    assert {"--n", "--ell", "--json"} <= set(offered(run, shell, "markov-lrsao exact --"))
+    assert offered(run, shell, "markov-lrsao solve ") == []  # names of files
 
 
-def test_statements_have_spaces() -> None:
+def test_statements_have_spaces(run: Run) -> None:
     """Zsh and fish quote by themselves; bash offers them inside quotes only."""
     lemmas = {"Lemma 10", "Lemma 12", "Lemma 14", "Lemma 15", "Lemma 17"}
     for shell in ("zsh", "fish"):
-        assert lemmas <= set(offered(shell, 'markov-lrsao verify "Lemma 1'))
+        assert lemmas <= set(offered(run, shell, 'markov-lrsao verify "Lemma 1'))
     quoted = variables("bash", "markov-lrsao verify x")
     quoted["COMP_WORDS"] = 'markov-lrsao\nverify\n"Lemma 1'
     assert lemmas <= set(run(quoted).splitlines())
-    assert offered("bash", "markov-lrsao verify Le") == []
+    assert offered(run, "bash", "markov-lrsao verify Le") == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_scripts(shell: str, tmp_path: Path) -> None:
+def test_scripts(shell: str, tmp_path: Path, run: Run) -> None:
     script = run({"_MARKOV_LRSAO_COMPLETE": f"source_{shell}"})
     assert f"_MARKOV_LRSAO_COMPLETE=complete_{shell}" in script
     if shutil.which(shell) is None:

@@ -9,20 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from commands import Command
 
 from markov_lrsao.cli import main
 
 HEAVY = ["numba", "sympy", "matplotlib", "z3", "scipy", "networkx"]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -123,16 +114,22 @@ def test_n_is_an_integer(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_user_errors_as_a_process() -> None:
-    result = run("exact", "--n", "8", "--ell", "2")
+    result = subprocess.run(
+        [sys.executable, "-m", "markov_lrsao", "exact", "--n", "8", "--ell", "2"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("markov-lrsao: n = 8 ")
 
 
-def test_table_for_people() -> None:
-    result = run(*NINE)
-    assert (result.returncode, result.stderr) == (0, "")
-    lines = result.stdout.splitlines()
+def test_table_for_people(command: Command) -> None:
+    code, out, err = command(*NINE)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
     assert lines[0] == "LRSAO on Jump, n = 9, l = 2"
     for text in (
         "51740216905/1185192162",
@@ -144,7 +141,7 @@ def test_table_for_people() -> None:
         "states",
         " s",
     ):
-        assert text in result.stdout
+        assert text in out
     assert max(map(len, lines)) < 120
 
 
@@ -224,10 +221,10 @@ def test_help_pages_have_an_example(
     assert err == ""
 
 
-def test_higher_moments() -> None:
-    result = run(*NINE, "--moments", "4", "--json")
-    answer = json.loads(result.stdout)
-    crossing = json.loads(run(*NINE, "--moments", "4", "--json", "--method", "crossing").stdout)
+def test_higher_moments(command: Command) -> None:
+    four = [*NINE, "--moments", "4"]
+    answer = json.loads(command(*four, "--json").out)
+    crossing = json.loads(command(*four, "--json", "--method", "crossing").out)
     for a, b in (
         (answer, crossing),
         *((answer[f"phase{k}"], crossing[f"phase{k}"]) for k in (1, 2, 3)),
@@ -236,5 +233,5 @@ def test_higher_moments() -> None:
             assert a[name]["rational"] is not None
             assert b[name]["exact"] is False
             assert float(b[name]["decimal"]) == pytest.approx(float(a[name]["decimal"]), rel=1e-9)
-    assert "mu4[T3]" in run(*NINE, "--moments", "4").stdout
-    assert run(*NINE, "--moments", "5").returncode == 2
+    assert "mu4[T3]" in command(*four).out
+    assert command(*NINE, "--moments", "5").code == 2

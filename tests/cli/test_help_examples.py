@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer.main
+from commands import Command
 from typer.exceptions import TyperException
 
 from markov_lrsao.cli import main
@@ -19,8 +18,6 @@ pytestmark = pytest.mark.slow  # a minute and more together
 
 GROUP = typer.main.get_command(app)
 COMMANDS = {name: GROUP.commands[name] for name in GROUP.commands}  # type: ignore[attr-defined]
-QUICK = ["exact", "states", "distribution", "sites", "export", "solve", "simulate"]
-"""Commands whose examples take seconds; those of all others run with the slow tests."""
 
 
 def help_page(
@@ -48,17 +45,6 @@ def parse(arguments: list[str]) -> None:
     name, *rest = arguments
     context = GROUP.make_context("markov-lrsao", list(arguments))
     COMMANDS[name].make_context(name, rest, parent=context)
-
-
-def run(arguments: list[str], cwd: Path, timeout: int) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=timeout,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("width", [50, 80, 200])
@@ -106,22 +92,16 @@ def test_help_pages_are_plain_text(
     assert max(map(len, rest.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_quick_examples_run(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_run(
+    name: str,
+    tmp_path: Path,
+    command: Command,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     for line in examples(help_page(name, 80, capsys, monkeypatch)):
-        result = run(line, tmp_path, 120)
-        assert (result.returncode, result.stderr) == (0, "")
-        assert result.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in QUICK])
-def test_long_examples_run(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for line in examples(help_page(name, 80, capsys, monkeypatch)):
-        result = run(line, tmp_path, 3600)
-        assert (result.returncode, result.stderr) == (0, "")
-        assert result.stdout
+        code, out, err = command(*line)
+        assert (code, err) == (0, "")
+        assert out

@@ -86,7 +86,7 @@ def ended(process: subprocess.Popen[str]) -> str:
 
 HARD = """
 import sys
-import proofs_check.statements.registry as registry
+from proofs_check.verification import checking
 from proofs_check.logic.smt import Prover
 
 NAMES = "abcdefg"
@@ -102,7 +102,7 @@ def ask(*_):
 IN_VERIFY = (
     HARD
     + """
-registry._verify = ask
+checking._Verification.result = ask
 sys.argv = ["markov-lrsao", "verify", "Lemma 2"]
 from markov_lrsao.cli import entry_point
 entry_point()
@@ -338,7 +338,7 @@ COMMANDS = {
     "distribution": "distribution --n 100001 --ell 20",
     "sites": "sites --n 1000001 --ell 300",
     "curve": "curve --ell sqrt --n 50:10000:50 --workers 2",
-    "map": "map --n 30 --ell 5 --alpha 0.01:0.99:99 --r-relative 0.005:0.995:100 --workers 2 "
+    "map": "map --n 30 --ell 5 --alpha 0.01:0.99@99 --r-relative 0.005:0.995@100 --workers 2 "
     "--out map.csv",
     "relax": "relax --n 9:40 --ell 2 --runs 100000",
     "verify": "verify --level full",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from markov_lrsao.cli import main
 from markov_lrsao.cli.output import json_text
 from markov_lrsao.errors import VerificationError
+from markov_lrsao.release import SCHEMA, release
 
 
 def strict(text: str) -> Any:
@@ -88,7 +91,7 @@ LINES = [
     ("formula phase3", 0),
     ("curve --n 9,10 --workers 1", 0),
     ("relax --n 9 --ell 2 --factors 1.05 --runs 1 --engine-n 0", 0),
-    ("map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5:3:2 --workers 1 --outside-h", 0),
+    ("map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5:3@2 --workers 1 --outside-h", 0),
     ("export out.drn --n 9 --ell 2", 0),
     ("export out.prism --n 9 --ell 2", 0),
     ("solve chain.drn --target target", 0),
@@ -152,7 +155,40 @@ def test_json_of_every_command(
         words += ["--out", "s.sqlite"]
     assert main([*words, "--json"]) == code
     out = capsys.readouterr().out
-    assert out == "" if code == 2 else strict(out) is not None
+    if code == 2:
+        assert out == ""
+    else:
+        assert next(iter(strict(out).items())) == ("schema", SCHEMA)
+
+
+def test_files_for_machines_carry_the_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "map.json"
+    line = "map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5 --workers 1 --json --out"
+    assert main([*line.split(), str(out)]) == 0
+    assert strict(out.read_text()) == strict(capsys.readouterr().out)
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"markov-lrsao {release()}\n"
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", release())
+    assert main(["--version", "--json"]) == 0
+    found = strict(capsys.readouterr().out)
+    assert (found["schema"], found["version"]) == (SCHEMA, release())
+    assert found["python"] == platform.python_version()
+    assert found["numpy"] == np.__version__
+    assert {"python-flint", "numba"} <= set(found)
+
+
+@pytest.mark.parametrize("line", ["--json", "--json exact --n 9 --ell 2"])
+def test_json_without_a_command_is_for_the_version(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line.split()) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
 
 
 def test_infinite_statistics_are_null() -> None:
@@ -257,12 +293,14 @@ def test_numpy_s_numbers_are_written(value: object, text: str) -> None:
         "curve --n 30:9:3",
         "curve --n 9:20:0",
         "curve --n 12,20:10",
+        "curve --n 9:12:99",
         "relax --n 20:15",
         "relax --n 9 --factors ,",
         "relax --n ,",
-        "map --n 9 --ell 2 --alpha 0.9:0.5:4",
-        "map --n 9 --ell 2 --alpha 0.5:0.9:0",
-        "map --n 9 --ell 2 --r 3:2:5",
+        "map --n 9 --ell 2 --alpha 0.9:0.5@4",
+        "map --n 9 --ell 2 --alpha 0.5:0.9@0",
+        "map --n 9 --ell 2 --r 3:2@5",
+        "map --n 9 --ell 2 --alpha 0.01:0.99:99",
         "distribution --n 9 --ell 2 --quantiles ,",
         "distribution --n 9 --ell 2 --at ,",
     ],

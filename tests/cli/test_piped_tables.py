@@ -6,13 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from commands import Command
 
 import markov_lrsao.cli
-from markov_lrsao.cli import main
 
 pytestmark = pytest.mark.slow  # a minute and more together
 
@@ -54,9 +55,9 @@ CASES = {
         "--ell",
         "2",
         "--alpha",
-        "0.8:0.9:2",
+        "0.8:0.9@2",
         "--r-relative",
-        "0.2:0.6:2",
+        "0.2:0.6@2",
         "--workers",
         "1",
     ],
@@ -95,18 +96,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def piped(arguments: list[str], cwd: Path, **environment: str) -> str:
-    result = subprocess.run(
-        [sys.executable, "-m", "markov_lrsao", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=cwd,
-        env=os.environ | environment,
-    )
-    assert (result.returncode, result.stderr) == (0, "")
-    return result.stdout
+@pytest.fixture
+def piped(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Run a command whose output is no terminal."""
+
+    def run(arguments: list[str], **environment: str) -> str:
+        monkeypatch.chdir(folder)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        code, out, err = command(*arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    return run
 
 
 def timeless(text: str) -> str:
@@ -127,27 +129,18 @@ def tables(text: str) -> list[tuple[list[tuple[int, int]], list[str]]]:
     return found
 
 
+INVITED = {"TERM": "xterm-256color", "FORCE_COLOR": "1", "CLICOLOR_FORCE": "1"}
+"""What asks for colour, where there is no terminal."""
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_piped_output(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_piped_output(name: str, piped: Callable[..., str]) -> None:
     """Narrow, and invited to colour: still the plain text, whole."""
-    out = piped(
-        CASES[name],
-        folder,
-        COLUMNS="40",
-        TERM="xterm-256color",
-        FORCE_COLOR="1",
-        CLICOLOR_FORCE="1",
-        PYTHONIOENCODING="ascii",
-    )
+    out = piped(CASES[name], COLUMNS="40", **INVITED)
     assert out.isascii()
     assert "\x1b" not in out
     assert all(line == line.rstrip() for line in out.splitlines())
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("COLUMNS", "300")
-    assert main(CASES[name]) == 0
-    assert timeless(capsys.readouterr().out) == timeless(out)
+    assert timeless(piped(CASES[name], COLUMNS="300")) == timeless(out)
     if name != "verify":  # one statement is told in sentences
         assert tables(out)
     for spans, lines in tables(out):
@@ -161,13 +154,24 @@ def test_piped_output(
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_other_output_is_plain(name: str, folder: Path) -> None:
-    out = piped(
-        PLAIN[name], folder, COLUMNS="40", TERM="xterm", FORCE_COLOR="1", PYTHONIOENCODING="ascii"
-    )
+def test_other_output_is_plain(name: str, piped: Callable[..., str]) -> None:
+    out = piped(PLAIN[name], COLUMNS="40", **INVITED)
     assert out.isascii()
     assert "\x1b" not in out
     assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_a_real_pipe(folder: Path, piped: Callable[..., str]) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "markov_lrsao", *CASES["sites"]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=folder,
+        env=os.environ | INVITED | {"COLUMNS": "40", "PYTHONIOENCODING": "ascii"},
+    )
+    assert (result.stdout, result.stderr) == (piped(CASES["sites"]), "")
 
 
 def test_no_table_is_forgotten() -> None:
@@ -176,13 +180,13 @@ def test_no_table_is_forgotten() -> None:
     users = {
         path.stem.replace("_", "-")
         for path in modules
-        if "cli.tables import" in path.read_text(encoding="utf-8")
+        if "markov_lrsao.tables import" in path.read_text(encoding="utf-8")
     }
     assert users <= set(CASES), f"add a case for {sorted(users - set(CASES))}"
 
 
-def test_elided_rows_are_named(folder: Path) -> None:
-    out = piped(PLAIN["sites, long"], folder)
+def test_elided_rows_are_named(piped: Callable[..., str]) -> None:
+    out = piped(PLAIN["sites, long"])
     ((_, lines),) = tables(out)
     assert len(lines) == 42
     assert sum("20..40 " in line and "--json" in line for line in lines) == 1
@@ -190,7 +194,7 @@ def test_elided_rows_are_named(folder: Path) -> None:
 
 def test_verdict_table() -> None:
     from proofs_check import verify
-    from proofs_check.statements.report import summary_text, table_text
+    from proofs_check.verification.report import summary_text, table_text
 
     results = verify(["Range of l", "Smallest n"])
     ((spans, lines),) = tables(table_text(results))
@@ -232,10 +236,11 @@ def drain(terminal: int) -> str:
 
 
 @pytest.mark.parametrize("name", ["sites", "distribution"])
-def test_terminals_get_bold_headers_and_the_same_text(name: str, folder: Path) -> None:
-    command = ["-m", "markov_lrsao", *CASES[name]]
-    plain = piped(CASES[name], folder)
-    shown = on_terminal(command, folder, TERM="xterm-256color")
+def test_terminals_get_bold_headers_and_the_same_text(
+    name: str, folder: Path, piped: Callable[..., str]
+) -> None:
+    plain = piped(CASES[name])
+    shown = on_terminal(["-m", "markov_lrsao", *CASES[name]], folder, TERM="xterm-256color")
     (_, (header, *_)), *_ = tables(plain)
     assert f"\x1b[1m{header}\x1b[0m" in shown
     assert CODES.sub("", shown) == plain

@@ -193,13 +193,13 @@ def write(path: Path, text: str) -> str:
         ('n = 9\nell = 2\nlandscape = "jmp"', "choose jump, jump-open, onemax"),
         ("n = []\nell = 2", "n = [] is empty"),
         ("n = [9, []]\nell = 2", "n = [] is empty"),
-        ('n = "12:9"\nell = 2', "n = 12:9 is empty"),
-        ('n = "9,14:10:2"\nell = 2', "n = 14:10:2 is empty"),
+        ('n = "12:9"\nell = 2', "n = '12:9' is empty"),
+        ('n = "9,14:10:2"\nell = 2', "n = '14:10:2' is empty"),
         ("n = 9\nell = []", "ell = [] is empty"),
-        ('n = 9\nell = "4:2"', "ell = 4:2 is empty"),
+        ('n = 9\nell = "4:2"', "ell = '4:2' is empty"),
         ("n = 9\nell = 2\nalpha = []", "alpha = [] is empty"),
         ("n = 9\nell = 2\nr = []", "r = [] is empty"),
-        ('n = "9:99999999999999999999"\nell = 2', "more than 1,000,000 numbers"),
+        ('n = "9:99999999999999"\nell = 2', "more than 1,000,000 numbers"),
         ("n = 9\nell = 2\nruns = 99999999999", "runs = 99,999,999,999 is too large"),
         ("n = 9\nell = 2\nlimit = 0", "limit = 0 is out of range"),
         ('n = 9\nell = 2\nlimit = "9999999999999n2"', "1 .. 2^49"),
@@ -249,8 +249,8 @@ def test_a_folder_that_cannot_be_written(
         (["simulate", "--n", "9", "--ell", "2", "--threads", "99999"], "1024"),
         (["simulate", "--n", "9", "--ell", "2", "--landscape", "jmp"], "jump, jump-open, onemax"),
         (["simulate", "--n", "9", "--ell", "2", "--limit", "0"], "limit = 0"),
-        (["sweep", "--n", "15:9", "--ell", "2", "--out", "x.sqlite"], "n = 15:9 is empty"),
-        (["sweep", "--n", "9", "--ell", "3:2", "--out", "x.sqlite"], "ell = 3:2 is empty"),
+        (["sweep", "--n", "15:9", "--ell", "2", "--out", "x.sqlite"], "n = '15:9' is empty"),
+        (["sweep", "--n", "9", "--ell", "3:2", "--out", "x.sqlite"], "ell = '3:2' is empty"),
         (
             ["sweep", "--n", "9", "--ell", "2", "--landscape", "jmp", "--out", "x.sqlite"],
             "jump-open",
@@ -260,7 +260,7 @@ def test_a_folder_that_cannot_be_written(
         (["sweep", "missing.json"], "missing.json"),
         (["sweep", "--n", "9", "--ell", "2"], "--out is missing"),
         (["cross-validate", "--n-max", "8"], "the smallest instance is n = 9"),
-        (["cross-validate", "--n-max", "8", "--n-min", "1"], "no cell"),
+        (["cross-validate", "--n-max", "8", "--n-min", "1"], "nothing to compare"),
         (["cross-validate", "--n-max", "9", "--runs", "0"], "runs = 0"),
     ],
 )
@@ -297,7 +297,7 @@ def test_sweep_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     ]
     assert main([*arguments, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
-    assert (first["cells"], first["played_now"]) == (6, 360)
+    assert (first["experiments"], first["played_now"]) == (6, 360)
     assert main(arguments) == 0
     text = capsys.readouterr().out
     assert "360 runs in" in text
@@ -321,7 +321,7 @@ def test_cross_validate_command(capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(capsys.readouterr().out)
     assert told["agrees"] is True
     assert told["tests"] == 3 * 11
-    assert [cell["point"] for cell in told["cells"]] == ["paper", "flat", "eager"]
+    assert [cell["point"] for cell in told["experiments"]] == ["paper", "flat", "eager"]
     assert (
         main(
             [

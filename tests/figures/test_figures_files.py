@@ -154,7 +154,7 @@ def test_only_what_is_missing_is_made(
     (tmp_path / "objectives.png").write_bytes(b"")
     assert made(small) == 4
     assert made(replace(small, seed=small.seed + 1)) == 5
-    monkeypatch.setattr("markov_lrsao.figures.registry.version", lambda: "other")
+    monkeypatch.setattr("markov_lrsao.figures.registry.release", lambda: "other")
     assert made(replace(small, seed=small.seed + 1)) == 6
 
 
@@ -254,7 +254,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     listed = capsys.readouterr().out
     assert all(name in listed for name in FIGURES)
     assert main(["figures", "--list", "--json"]) == 0
-    assert [f["name"] for f in json.loads(capsys.readouterr().out)] == list(FIGURES)
+    assert [f["name"] for f in json.loads(capsys.readouterr().out)["figures"]] == list(FIGURES)
     assert (
         main(
             [

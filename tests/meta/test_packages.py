@@ -1,4 +1,4 @@
-"""The shape of the project: who imports whom, what is public, how large files are."""
+"""The shape of the project: who imports whom, and what is public."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from size import code_lines
 
 import markov_lrsao
 
@@ -95,9 +94,8 @@ def test_public_names() -> None:
 
 
 @pytest.mark.parametrize("path", ALL, ids=name)
-def test_modules_are_small_and_documented(path: Path) -> None:
+def test_modules_are_documented(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert len(code_lines(text)) <= 400
     tree = ast.parse(text)
     assert ast.get_docstring(tree)
     assert path.stem not in ("utils", "helpers", "common")

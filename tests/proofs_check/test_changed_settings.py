@@ -14,9 +14,9 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.algorithm import Algorithm, Reward
 from proofs_check import Setting, Verdict, all_statements, find, verify
 from proofs_check.algebra.polynomials import non_negative, rational_limit
-from proofs_check.claims.changes import plain_name
 from proofs_check.claims.expressions import evaluate, relation_of, to_sympy
 from proofs_check.logic.smt import Prover
+from proofs_check.verification.changes import plain_name
 
 QUICK = Setting(second_solver=False)
 

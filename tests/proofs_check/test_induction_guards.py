@@ -14,14 +14,14 @@ import proofs_check
 from markov_lrsao import Algorithm, Parameters, StepLaw
 from markov_lrsao.errors import SolverError
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN, ONEMAX, Affine, LandscapeFamily, N, P
-from proofs_check import Erratum, Evidence, Kind, Setting, StatementResult, Verdict
+from proofs_check import Erratum, Evidence, EvidenceKind, Setting, StatementResult, Verdict
 from proofs_check.claims.expressions import to_sympy
 from proofs_check.claims.verdict import combine
 from proofs_check.logic.cases import cases, region_solver
 from proofs_check.logic.facts import facts
 from proofs_check.logic.induction import Fact, Induction, StepFact, _is_generic
 from proofs_check.logic.smt import Answer, Prover, _ask_cvc5, from_sympy, summary_of
-from proofs_check.statements.workspace import Workspace
+from proofs_check.verification.registry import workspace_of
 
 QUICK = Setting(second_solver=False)
 
@@ -223,7 +223,7 @@ def test_an_undecided_region_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture(scope="module")
 def induction() -> Induction:
-    return Workspace(QUICK).induction
+    return workspace_of(QUICK).induction
 
 
 TRUE: list[Fact | StepFact] = [
@@ -272,7 +272,7 @@ def test_facts_of_other_phases_are_not_demanded(induction: Induction) -> None:
 
 def test_a_fact_without_its_companions_is_refused() -> None:
     """Lemma 6's last formula rests on the others; alone it is not inductive."""
-    every = facts(Workspace(QUICK))
+    every = facts(workspace_of(QUICK).terms)
     [few] = [f for f in every if f.name == "few mistakes"]
     alone = Induction(QUICK, [few])
     assert alone.prove([few]).verdict is Verdict.UNKNOWN
@@ -280,7 +280,7 @@ def test_a_fact_without_its_companions_is_refused() -> None:
 
 def test_the_hypothesis_is_used(induction: Induction) -> None:
     """Lemma 12's bound on row n-l-1 needs the upper end of (H)."""
-    every = facts(Workspace(QUICK))
+    every = facts(workspace_of(QUICK).terms)
     [bound] = [f for f in every if f.name == "R at n - l - 1"]
     assert induction.prove([bound]).verdict is Verdict.PROVED
     weaker = tuple(t for t in QUICK.hypothesis if t != "r < 1/(alpha*gamma)")
@@ -328,7 +328,7 @@ def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -
     """The symbolic new value at numbers, against a run's exact arithmetic."""
     import z3
 
-    from proofs_check.runs.steps import Run
+    from proofs_check.runs.run import Run
 
     n, ell, parameters = 11, 3, Parameters.paper(11)
     law = StepLaw.of(JUMP.at(n, ell), Algorithm.lrsao(parameters))
@@ -369,7 +369,7 @@ def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -
 # -- verdicts ------------------------------------------------------------
 
 
-def item(verdict: Verdict, part: str = "", kind: Kind = Kind.SMT) -> Evidence:
+def item(verdict: Verdict, part: str = "", kind: EvidenceKind = EvidenceKind.SMT) -> Evidence:
     return Evidence(kind=kind, verdict=verdict, summary="", part=part)
 
 
@@ -397,17 +397,17 @@ def test_combinations(reverse: bool) -> None:
     for other in verdicts[:-1]:
         assert combined(item(other, "a"), item(Verdict.REFUTED, "a")) == "REFUTED"
         assert combined(item(other, "a"), item(Verdict.REFUTED, "b")) == "REFUTED"
-    lines: Any = item(Verdict.REFUTED, "display", Kind.LINES)
+    lines: Any = item(Verdict.REFUTED, "display", EvidenceKind.LINES)
     assert combined(item(Verdict.PROVED), lines) == "PROVED"
     assert combined(lines) == "REFUTED"
-    assert combined(item(Verdict.PROVED, "d", Kind.LINES), lines) == "REFUTED"
+    assert combined(item(Verdict.PROVED, "d", EvidenceKind.LINES), lines) == "REFUTED"
     assert combined() == "UNKNOWN"
 
 
 def test_results_for_machines() -> None:
     """The keys and values that readers of `verify --json` find."""
     evidence = Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.PROVED,
         summary="s",
         part="(1)",
@@ -465,4 +465,4 @@ def test_results_for_machines() -> None:
         "code": ["f"],
         "seconds": 2.346,
     }
-    assert (result.kinds, result.counterexamples) == ((Kind.SMT,), ())
+    assert (result.kinds, result.counterexamples) == ((EvidenceKind.SMT,), ())

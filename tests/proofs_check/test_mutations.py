@@ -227,7 +227,7 @@ def test_every_statement_has_a_mutation() -> None:
 
 
 def test_fmpq_is_what_terms_evaluate_to() -> None:
-    from proofs_check.statements.workspace import Workspace
+    from proofs_check.verification.registry import workspace_of
 
-    value = Workspace(QUICK).value("Lemma 2", "bound", n=9, l=2, gamma=fmpq(1, 10))
+    value = workspace_of(QUICK).value("Lemma 2", "bound", n=9, l=2, gamma=fmpq(1, 10))
     assert value == fmpq(20, 3)

@@ -18,7 +18,7 @@ from markov_lrsao.model.landscape import JUMP
 from proofs_check import (
     Counterexample,
     Evidence,
-    Kind,
+    EvidenceKind,
     Setting,
     Verdict,
     all_statements,
@@ -30,16 +30,17 @@ from proofs_check.claims.verdict import combine
 from proofs_check.logic.cases import cases
 from proofs_check.logic.facts import named
 from proofs_check.logic.smt import Answer, Prover
+from proofs_check.runs.run import Run, replay
 from proofs_check.runs.search import shrink, watch
-from proofs_check.runs.steps import Run, replay
-from proofs_check.statements.report import (
+from proofs_check.statements.workspace import Workspace
+from proofs_check.verification.registry import workspace_of
+from proofs_check.verification.report import (
     detail_text,
     markdown_report,
     summary_text,
     table_text,
     traceability,
 )
-from proofs_check.statements.workspace import Workspace
 
 QUICK = Setting(second_solver=False)
 NUMBERED = [
@@ -80,7 +81,7 @@ CLAIMS = [
 
 @pytest.fixture(scope="module")
 def workspace() -> Workspace:
-    return Workspace(QUICK)
+    return workspace_of(QUICK)
 
 
 def test_every_numbered_statement_and_named_claim_is_registered() -> None:
@@ -105,7 +106,7 @@ def test_engine_code_is_recorded_for_the_statements_it_realises() -> None:
 
 
 def test_invariants_hold_for_all_parameters(workspace: Workspace) -> None:
-    for group, facts in named(workspace).items():
+    for group, facts in named(workspace.terms).items():
         assert workspace.induction.prove(facts).verdict is Verdict.PROVED, group
     assert workspace.induction.satisfiable_steps() > 50  # the assumptions are not contradictory
 
@@ -195,7 +196,9 @@ def test_shrinking_keeps_the_violation() -> None:
     from proofs_check.runs.monitors import Counter
 
     law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
-    monitor = Counter("x", "", "steps up", 1, lambda r: r.accepted and r.direction == 1).monitor()
+    monitor = Counter(
+        "x", "", "steps up", 1, lambda law, r: r.accepted and r.direction == 1
+    ).monitor()
     choices = [("L", 1), ("L", 0), ("L", 0), ("L", 1)]
     short, seen = shrink(law, choices, monitor)
     assert (short, seen) == ([("L", 1), ("L", 1)], "steps up: 2")
@@ -212,14 +215,14 @@ def test_a_run_follows_the_update_rule() -> None:
 
 
 def test_verdicts_combine_by_part() -> None:
-    def item(verdict: Verdict, part: str, kind: Kind = Kind.SMT) -> Evidence:
+    def item(verdict: Verdict, part: str, kind: EvidenceKind = EvidenceKind.SMT) -> Evidence:
         return Evidence(kind=kind, verdict=verdict, summary="", part=part)
 
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.UNKNOWN, "a")]) is Verdict.PROVED
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.VERIFIED, "b")]) is Verdict.VERIFIED
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "a")]) is Verdict.REFUTED
     assert (
-        combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "b", Kind.LINES)])
+        combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "b", EvidenceKind.LINES)])
         is Verdict.PROVED
     )
 
@@ -231,8 +234,8 @@ def test_a_solver_that_gives_up_is_unknown_never_a_verdict(monkeypatch: pytest.M
     monkeypatch.setattr(Prover, "prove", gives_up)
     [result] = verify(["(H) sufficient"], QUICK)
     assert result.verdict is Verdict.UNKNOWN
-    workspace = Workspace(QUICK)
-    evidence = workspace.induction.prove(named(workspace)["Lemma 2"])
+    workspace = workspace_of(QUICK)
+    evidence = workspace.induction.prove(named(workspace.terms)["Lemma 2"])
     assert evidence.verdict is Verdict.UNKNOWN
     assert any("timeout" in line for line in evidence.details)
 

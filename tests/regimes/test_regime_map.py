@@ -27,7 +27,7 @@ from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.rationals import rational, to_float
 from markov_lrsao.figures.maps import map_figure
 from markov_lrsao.model.law import StepLaw
-from markov_lrsao.regimes.grid import COLUMNS, MapPlan, RegimeMap, regime_map, span
+from markov_lrsao.regimes.grid import COLUMNS, MapPlan, RegimeMap, regime_map
 from markov_lrsao.regimes.points import (
     Values,
     quantity_text,
@@ -37,7 +37,7 @@ from markov_lrsao.regimes.points import (
 )
 from markov_lrsao.values.enclosure import resolve
 
-GRID = ("0.5:0.99:3", "0.1:0.9:2")
+GRID = ("0.5:0.99@3", "0.1:0.9@2")
 """Three regimes of n = 9 within six points."""
 
 
@@ -57,41 +57,19 @@ def answer(alpha: fmpq, gamma: fmpq, r: fmpq) -> Any:
     )
 
 
-def test_ranges_are_exact_and_include_both_ends() -> None:
-    found = span("0.01:0.99:99")
-    assert len(found) == 99
-    assert (found[0], found[1], found[-1]) == (fmpq(1, 100), fmpq(2, 100), fmpq(99, 100))
-    assert span("1/3:2/3:2") == (fmpq(1, 3), fmpq(2, 3))
-    assert span("4/5") == (fmpq(4, 5),)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0.1:0.9",
-        "0.1:0.9:x",
-        "0.9:0.1:5",
-        "0.1:0.9:1",
-        "a:b:3",
-        "",
-        "0.1:0.9:3:4",
-        "0.1:0.9:-3",
-        "0.1:0.9:99999999",
-    ],
-)
-def test_wrong_ranges_are_refused(text: str) -> None:
-    with pytest.raises(ParameterError):
-        span(text, "--alpha")
+def test_the_sides_of_a_grid_are_in_order() -> None:
+    plan = MapPlan.of(9, 2, "0.9,0.7,0.8:0.9@2", r_relative="0.5")
+    assert plan.alphas == (fmpq(7, 10), fmpq(4, 5), fmpq(9, 10))
 
 
 def test_points_lie_where_they_should() -> None:
-    plan = MapPlan.of(9, 2, "0.8:0.9:2", r_relative="0.25:0.75:3")
+    plan = MapPlan.of(9, 2, "0.8:0.9@2", r_relative="0.25:0.75@3")
     assert [(p.alpha, p.relative) for p in plan.points] == [
         (a, x) for x in (fmpq(1, 4), fmpq(1, 2), fmpq(3, 4)) for a in (fmpq(4, 5), fmpq(9, 10))
     ]
     first = plan.points[0]
     assert first.r == fmpq(7, 3) + fmpq(1, 4) * (fmpq(25, 2) - fmpq(7, 3))  # (H) of the paper's
-    absolute = MapPlan.of(9, 2, "0.8", r="7/2:8:2")
+    absolute = MapPlan.of(9, 2, "0.8", r="7/2:8@2")
     assert [p.r for p in absolute.points] == [fmpq(7, 2), fmpq(8)]
     assert all(p.inside for p in (*plan.points, *absolute.points))
 
@@ -99,13 +77,13 @@ def test_points_lie_where_they_should() -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"r_relative": "0:0.5:2"},
-        {"r_relative": "0.5:1:2"},
-        {"r": "1:2:2"},
-        {"r_relative": "0.5:1.5:2"},
+        {"r_relative": "0:0.5@2"},
+        {"r_relative": "0.5:1@2"},
+        {"r": "1:2@2"},
+        {"r_relative": "0.5:1.5@2"},
         {},
         {"r": "5", "r_relative": "0.5"},
-        {"r_relative": "-1:0.5:2", "outside_h": True},
+        {"r_relative": "-1:0.5@2", "outside_h": True},
         {"r_relative": "0.5", "gamma": "9/10"},
         {"r_relative": "0.5", "tolerance": "0"},
     ],
@@ -153,15 +131,15 @@ def test_the_table(solved: RegimeMap) -> None:
 
 
 def test_the_picture_s_data_are_the_engine_s(solved: RegimeMap) -> None:
-    data = map_figure(solved, "total", command="c", settings={})
+    data = map_figure(solved, "total", command="c")
     assert data.grid is not None
     flat = [v for row in data.grid["values"] for v in row]
     assert flat == [to_float(v.means[0].value) for v in solved.values]  # type: ignore[arg-type]
     assert [e for row in data.grid["exact"] for e in row] == [True] * 6
     names = [b["name"] for b in data.grid["borders"]]
-    assert {"L always", "J always, 1", "cells"} <= set(names)
+    assert {"L always", "J always, 1", "points"} <= set(names)
     json.loads(data.to_json())
-    phase = map_figure(solved, "phase3", command="c", settings={})
+    phase = map_figure(solved, "phase3", command="c")
     assert phase.grid is not None
     assert phase.grid["values"][0][0] == to_float(solved.values[0].means[3].value)  # type: ignore[arg-type]
 
@@ -175,7 +153,7 @@ def test_solved_points_are_not_solved_again(
     monkeypatch.setattr(module, "solve_point", refuse)
     again = regime_map(solved.plan, state=state, workers=1)
     assert [v.to_dict() for v in again.values] == [v.to_dict() for v in solved.values]
-    finer = MapPlan.of(9, 2, "0.5:0.99:5", r_relative=GRID[1])
+    finer = MapPlan.of(9, 2, "0.5:0.99@5", r_relative=GRID[1])
     with pytest.raises(AssertionError, match="solved again"):
         regime_map(finer, state=state, workers=1)
 
@@ -183,7 +161,7 @@ def test_solved_points_are_not_solved_again(
 def test_an_interrupted_map_keeps_its_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = MapPlan.of(9, 2, "0.8:0.9:3", r_relative="0.5")
+    plan = MapPlan.of(9, 2, "0.8:0.9@3", r_relative="0.5")
     calls = []
 
     def twice(*arguments: Any, **options: Any) -> Values:
@@ -211,9 +189,9 @@ def test_a_killed_command_is_finished_by_running_it_again(tmp_path: Path) -> Non
         "--ell",
         "2",
         "--alpha",
-        "0.7:0.9:5",
+        "0.7:0.9@5",
         "--r-relative",
-        "0.3:0.7:2",
+        "0.3:0.7@2",
         "--workers",
         "2",
         "--out",
@@ -303,7 +281,7 @@ def test_outside_h_traps_are_marked(tmp_path: Path, capsys: pytest.CaptureFixtur
         "--alpha",
         "0.8",
         "--r",
-        "3.5:14:2",
+        "3.5:14@2",
         "--outside-h",
         "--workers",
         "1",
@@ -328,7 +306,7 @@ def test_outside_h_traps_are_marked(tmp_path: Path, capsys: pytest.CaptureFixtur
         ["--out", "m.pdf"],
         ["--out", "nowhere/m.png"],
         ["--alpha", "2"],
-        ["--r", "1:2:2"],
+        ["--r", "1:2@2"],
         ["--tolerance", "-1"],
     ],
 )

@@ -94,7 +94,7 @@ def test_growth_approaches_the_rate(limit: bool) -> None:
 
 def relaxed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
     assert main(["relax", *arguments, "--json"]) == 0
-    lines: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    lines: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["lines"]
     return lines
 
 

@@ -17,8 +17,8 @@ from markov_lrsao.progress import no_progress
 from markov_lrsao.report import Content, findings, render
 from markov_lrsao.report.values import exact_values
 from proofs_check import verify
-from proofs_check.statements.registry import all_statements
-from proofs_check.statements.report import json_report
+from proofs_check.verification.registry import all_statements
+from proofs_check.verification.report import json_report
 
 SMALL = Settings(
     runs=8,

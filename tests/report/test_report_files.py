@@ -17,8 +17,9 @@ from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.figures import FIGURES, Settings
 from markov_lrsao.progress import no_progress
 from markov_lrsao.report import Scope, build, findings, make_report, values
-from markov_lrsao.report.files import check_writable, kept, write_whole
+from markov_lrsao.report.files import kept
 from markov_lrsao.report.verdicts import check_report, load_verification
+from markov_lrsao.storage import check_writable, write_whole
 
 pytestmark = pytest.mark.slow  # a minute and more together
 

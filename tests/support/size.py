@@ -15,9 +15,18 @@ from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
-__all__ = ["PACKAGES", "code_lines", "functions", "statements"]
+__all__ = [
+    "FUNCTION_LINES",
+    "MODULE_LINES",
+    "PACKAGES",
+    "code_lines",
+    "functions",
+    "statements",
+]
 
 PACKAGES = ("markov_lrsao", "simulate", "proofs_check")
+MODULE_LINES, FUNCTION_LINES = 400, 60
+"""The limits; tests/meta/test_size.py holds the packages to them."""
 _QUIET = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -77,24 +86,26 @@ def functions(source: str) -> Iterator[tuple[str, int]]:
 
 
 def main(root: Path) -> None:
-    """Print a table, the longest modules and the longest functions."""
-    long_modules, long_functions = [], []
+    """Print a table, and what is longer than it may be; the longest where nothing is."""
+    modules, lengths = list[tuple[int, str]](), list[tuple[int, str]]()
     for package in PACKAGES:
-        total = modules = 0
+        total = count = 0
         for path in sorted((root / package).rglob("*.py")):
             source = path.read_text(encoding="utf-8")
             total += statements(source)
-            modules += 1
+            count += 1
             where = str(path.relative_to(root))
-            long_modules.append((len(code_lines(source)), where))
-            long_functions += [(n, f"{where}:{name}") for name, n in functions(source)]
-        print(f"{package}: {total:,} statements in {modules} modules")
-    for title, rows in (("modules", long_modules), ("functions", long_functions)):
-        print(
-            f"longest {title}:",
-            *(f"{n} {w}" for n, w in sorted(rows, reverse=True)[:8]),
-            sep="\n  ",
-        )
+            modules.append((len(code_lines(source)), where))
+            lengths += [(n, f"{where}:{name}") for name, n in functions(source)]
+        print(f"{package}: {total:,} statements in {count} modules")
+    for title, rows, most in (
+        ("modules", modules, MODULE_LINES),
+        ("functions", lengths, FUNCTION_LINES),
+    ):
+        rows.sort(reverse=True)
+        long = [row for row in rows if row[0] > most]
+        print(f"{title} with more than {most} lines: {len(long)}; the longest:")
+        print(*(f"  {n} {where}" for n, where in long or rows[:5]), sep="\n")
 
 
 if __name__ == "__main__":

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import NotAbsorbingError
+from markov_lrsao.exact.linear import solve_columns, solve_rows
 
 __all__ = ["Factors", "Rows", "factor"]
 
@@ -97,14 +98,9 @@ class Factors:
         if not self.rest:
             return {}
         place = {i: k for k, i in enumerate(self.rest)}
-        matrix = fmpq_mat(len(place), len(place))
-        for i, k in place.items():
-            matrix[k, k] = matrix[k, k] + 1
-            for j, weight in self.rest_rows[i].items():
-                at = (place[j], k) if transposed else (k, place[j])
-                matrix[at] = matrix[at] - weight
-        solution = matrix.solve(fmpq_mat(len(place), 1, [right[i] for i in self.rest]))
-        return {i: solution[k, 0] for i, k in place.items()}
+        rows = [[(place[j], x) for j, x in self.rest_rows[i].items()] for i in self.rest]
+        solve = solve_rows if transposed else solve_columns
+        return dict(zip(self.rest, solve(rows, [right[i] for i in self.rest]), strict=True))
 
 
 def factor(data: Rows, states: Sequence[int]) -> Factors:

@@ -11,12 +11,12 @@ from scipy import stats
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.kernels import moves, philox, traces
 from simulate.kernels.records import KernelLaw
-from simulate.runs.tables import Tables
+from simulate.runs.encoding import EncodedLaw
 
 
 def law() -> KernelLaw:
     """Jump, n = 9, l = 2: at position 4 (the slope) all three objectives count."""
-    return Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))).law
+    return EncodedLaw.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))).law
 
 
 def stream() -> np.ndarray:

@@ -10,14 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from math import isfinite
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from markov_lrsao.errors import ParameterError
 from proofs_check.claims.expressions import brief, names_of, to_sympy
 from proofs_check.claims.setting import Level, Setting
-
-if TYPE_CHECKING:
-    from proofs_check.statements.registry import Statement
+from proofs_check.statements.statement import Statement
 
 __all__ = ["check_changes", "near", "plain_name"]
 

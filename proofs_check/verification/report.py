@@ -10,7 +10,7 @@ from typing import Any
 from markov_lrsao.model.statements import statements as code_of_statements
 from markov_lrsao.tables import table
 from proofs_check.claims.verdict import Evidence, StatementResult, Verdict
-from proofs_check.statements.registry import all_statements
+from proofs_check.verification.registry import all_statements
 
 __all__ = ["detail_text", "json_report", "markdown_report", "summary_text", "table_text"]
 

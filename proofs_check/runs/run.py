@@ -17,26 +17,47 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.law import DOWN, UP, Moment, StepLaw
+from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from proofs_check.claims.counterexample import Counterexample
 
-__all__ = ["Record", "Run", "direction_text", "law_of", "random_choice", "replay", "run_of"]
+__all__ = [
+    "Record",
+    "Run",
+    "SeenStep",
+    "direction_text",
+    "law_of",
+    "random_choice",
+    "replay",
+    "run_of",
+]
 
 Choice = tuple[str, int]
 
 
-@dataclass(frozen=True)
-class Record(Moment):
-    """One step of a run; `old` and `new` are the updated entry's values.
+@dataclass(frozen=True, kw_only=True)
+class SeenStep:
+    """What is seen of a step, in a run or in the joint chain.
 
     `phase` and `next_phase` count the milestones hit so far, plus one.
     """
 
-    reward: fmpq
+    position: int
+    action: str
+    direction: int
+    accepted: bool
     next_position: int
     phase: int
     next_phase: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record(SeenStep):
+    """One step of a run; `old` and `new` are the updated entry's values."""
+
+    time: int
+    tied: tuple[str, ...]
+    reward: fmpq
     old: fmpq
     new: fmpq
 
@@ -110,18 +131,18 @@ class Run:
         if phase <= len(self._milestones) and after == self._milestones[phase - 1]:
             self.phase += 1
         record = Record(
-            self.time,
-            p,
-            tied,
-            action,
-            direction,
-            accepted,
-            reward,
-            after,
-            phase,
-            self.phase,
-            old,
-            new,
+            time=self.time,
+            position=p,
+            tied=tied,
+            action=action,
+            direction=direction,
+            accepted=accepted,
+            reward=reward,
+            next_position=after,
+            phase=phase,
+            next_phase=self.phase,
+            old=old,
+            new=new,
         )
         self.position, self.time = after, self.time + 1
         return record

@@ -1,0 +1,53 @@
+"""Jobs over processes: results in order, errors of a job are raised, few jobs stay here."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+
+import pytest
+
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.interrupts import spread
+
+JOBS = list(range(12))
+
+
+def slow_first(k: int) -> tuple[int, int]:
+    time.sleep(0.05 if k == 0 else 0)
+    return k, os.getpid()
+
+
+def refuse_seven(k: int) -> int:
+    if k == 7:
+        raise ParameterError("seven is refused")
+    return k
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+def test_results_come_in_order_from_other_processes(at_once: int) -> None:
+    found = list(spread(slow_first, JOBS, 2, at_once=at_once))
+    assert [k for k, _ in found] == JOBS
+    assert os.getpid() not in {process for _, process in found}
+
+
+@pytest.mark.parametrize(("jobs", "workers"), [(JOBS, 1), (JOBS[:3], 2)])
+def test_few_jobs_or_one_worker_stay_in_this_process(jobs: list[int], workers: int) -> None:
+    assert list(spread(slow_first, jobs, workers)) == [(k, os.getpid()) for k in jobs]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_a_job_is_raised_after_what_came_before(workers: int) -> None:
+    found: list[int] = []
+    with pytest.raises(ParameterError, match="seven is refused"):
+        found.extend(spread(refuse_seven, JOBS, workers))
+    assert found == JOBS[:7]
+    assert not multiprocessing.active_children()
+
+
+def test_a_caller_that_stops_early_leaves_no_process() -> None:
+    results = spread(slow_first, JOBS, 2)
+    assert next(results)[0] == 0
+    results.close()
+    assert not multiprocessing.active_children()
