@@ -6,7 +6,7 @@ BIN := .venv/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 MADE := .venv/made-with-python-$(VERSION)
 
-.PHONY: run test test-slow test-exhaustive check bench clean
+.PHONY: run test test-slow test-exhaustive check hooks bench clean
 
 run: $(MADE)/installed
 	$(BIN)/markov-lrsao exact --n 9 --ell 2
@@ -25,6 +25,10 @@ check: $(MADE)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/pylint markov_lrsao simulate proofs_check
+
+hooks: $(MADE)/installed-test
+	$(BIN)/pre-commit install
 
 bench: $(MADE)/installed-test
 	$(BIN)/python -m benchmarks

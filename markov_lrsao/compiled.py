@@ -89,8 +89,8 @@ def _forgiving(method: Callable[..., Any]) -> Callable[..., Any]:
 
 @lru_cache
 def _digest(folder: Path) -> bytes:
-    """Return a digest of the files of compiled code in a folder."""
+    """Return a digest of the files of compiled code in a folder, and of this one."""
     digest = hashlib.sha256()
-    for file in sorted(folder.glob("*.py")):
+    for file in (*sorted(folder.glob("*.py")), Path(__file__)):
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     return digest.digest()

@@ -1,4 +1,4 @@
-"""Exceptions. Every error a user can cause derives from `LrsaoError`.
+"""Exceptions: every error that a user can cause derives from `LrsaoError`.
 
 A message names the parameter, the value received, what is allowed and what to do.
 The command line prints it as one line and exits with code 2.

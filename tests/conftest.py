@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,18 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile kernels into a folder of this session: no test sees what an earlier tree left.
+
+    Workers and commands that tests start inherit it, so that a kernel is compiled once. Who
+    names a folder (NUMBA_CACHE_DIR) gets that one.
+    """
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="kernels-of-tests-")
+        os.environ["NUMBA_CACHE_DIR"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

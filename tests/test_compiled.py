@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
 import pytest
+from numba.core.errors import TypingError
+
+from markov_lrsao.compiled import compiled
 
 ROOT = Path(__file__).resolve().parents[1]
 READ_ONLY = """
@@ -134,3 +141,126 @@ def test_a_kernel_follows_the_kernels_it_calls(tmp_path: Path) -> None:
     for added in (1, 2):
         (tmp_path / "_inner.py").write_text(inner.format(added))
         assert run(code, str(tmp_path), **cache) == f"{10 * (1 + added)}\n"
+
+
+# -- a changed helper is heard through a warm cache -------------------------------------------
+
+PLAYED = """
+import numpy as np
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
+from simulate import simulate
+law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+exact = simulate(law, runs=30, seed=1, limit=10_000, threads=1, monitors=True)
+plain = simulate(law, runs=30, seed=1, limit=10_000, threads=1, arithmetic="float64")
+print(exact.steps.tolist(), plain.steps.tolist(), exact.monitors.positives.tolist())
+"""
+WORDS = """
+from simulate.kernels.play import stream_words
+import numpy as np
+print(stream_words(np.uint64(1), np.uint64(2), 3, 0, 4).tolist())
+"""
+CHANGES = {
+    "philox": ("0xD2E7470EE14C6C93", "0xD2E7470EE14C6C95"),
+    "entries": ("elif order == LESS:", "elif order ==   -7:"),
+    "updates": ("if value > largest:", "if value < largest:"),
+    "monitors": ("if q[i] > q[i + ERROR]:", "if q[i] < q[i + ERROR]:"),
+}
+"""A helper -> a text in it, and another of the same length that plays or counts differently."""
+
+
+def install(site: Path, helper: str | None) -> None:
+    """Put the packages there, one helper changed; sizes and times of files tell no difference."""
+    for package in ("markov_lrsao", "simulate"):
+        shutil.rmtree(site / package, ignore_errors=True)
+        shutil.copytree(
+            ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    if helper is not None:
+        file = site / "simulate" / "kernels" / f"{helper}.py"
+        text, (old, new) = file.read_text(encoding="utf-8"), CHANGES[helper]
+        assert old in text
+        assert len(old) == len(new)
+        file.write_text(text.replace(old, new), encoding="utf-8")
+    for file in site.rglob("*.py"):
+        os.utime(file, (1e9, 1e9))
+
+
+def played(code: str, folder: Path) -> str:
+    return run(
+        "import sys; sys.path.insert(0, sys.argv[1])\n" + code,
+        str(folder / "site"),
+        NUMBA_CACHE_DIR=str(folder / "cache"),
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+
+
+def test_another_version_at_the_same_path_draws_its_own_numbers(tmp_path: Path) -> None:
+    """As `pip install --upgrade` does it: the same path, the same cache, a changed generator."""
+    install(tmp_path / "site", None)
+    first = played(WORDS, tmp_path)
+    assert played(WORDS, tmp_path) == first
+    install(tmp_path / "site", "philox")
+    assert played(WORDS, tmp_path) != first
+
+
+@pytest.mark.slow
+def test_every_helper_is_heard_through_a_warm_cache(tmp_path: Path) -> None:
+    install(tmp_path / "site", None)
+    first = played(PLAYED, tmp_path)
+    assert played(PLAYED, tmp_path) == first
+    for helper in CHANGES:
+        install(tmp_path / "site", helper)
+        assert played(PLAYED, tmp_path) != first, helper
+
+
+# -- kernels that allocate nothing ------------------------------------------------------------
+
+
+KERNELS_BY_TEXT = """
+import numpy as np
+
+def in_turns(pair, n):
+    total = 0.0
+    for k in range(n):
+        now, then = pair
+        if k & 1:
+            now, then = then, now
+        total += now[k]
+    return total
+
+def fresh(n):
+    return np.empty(n)[0]
+"""
+
+
+def by_text(name: str) -> Callable[..., Any]:
+    """Return a function that stands in no file, so that it is compiled anew each time."""
+    names: dict[str, Any] = {}
+    exec(KERNELS_BY_TEXT, names)
+    return cast(Callable[..., Any], names[name])
+
+
+def test_references_are_not_counted_where_nothing_is_allocated() -> None:
+    """What the private option of Numba is for. Without it runs take up to twice as long."""
+    arrays = (np.arange(3.0), np.ones(3))
+    found = []
+    for allocates in (True, False):
+        kernel = compiled(allocates=allocates)(by_text("in_turns"))
+        assert kernel(arrays, 3) == 3.0
+        found.append("NRT_incref" in "".join(kernel.inspect_llvm().values()))
+    assert found == [True, False]
+
+
+def test_an_allocation_is_refused_where_none_was_announced() -> None:
+    assert compiled()(by_text("fresh"))(3) is not None
+    with pytest.raises(TypingError):
+        compiled(allocates=False)(by_text("fresh"))(3)
+
+
+def test_without_the_private_option_kernels_still_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core import options
+
+    monkeypatch.delattr(options.DefaultOptions, "_nrt")
+    kernel = compiled(allocates=False)(lambda x: 2 * x)
+    assert "_nrt" not in kernel.targetoptions
+    assert kernel(4) == 8

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
-from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
@@ -135,16 +135,15 @@ class _Counter:
 
     def block(self, block: Block, flow: Sequence[Any]) -> None:
         """Count the steps of a block, given the expected number of steps begun per state."""
-        for state, edges, amount in zip(block.states, block.edges, flow, strict=True):
+        for i, (edges, amount) in enumerate(zip(block.edges, flow, strict=True)):
             if amount == 0:
                 continue
-            p = state.position
+            p = block.states[i].position
             for target, weight in edges:
                 if isinstance(weight, Corridor):
                     self._corridor(weight, amount)
                     continue
-                share = fmpq(weight[0] * p + weight[1] * (self.n - p), block.denominator)
-                part = amount * self.number(share)
+                part = amount * self.number(block.probability(i, weight))
                 self.steps[p] += part
                 to = self._target(block, target)
                 if to == p + 1:
@@ -157,8 +156,8 @@ class _Counter:
         if isinstance(target, int):
             return block.states[target].position
         if target.direction == UP:
-            return min(block.last + 1, block.automata.law.optimum)
-        return block.first - 1
+            return min(block.stretch.last + 1, block.law.optimum)
+        return block.stretch.first - 1
 
     def _corridor(self, corridor: Corridor, amount: Any) -> None:
         if self.exact:
@@ -177,21 +176,17 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     `back` sends downward exits back into the block at once.
     """
     size = len(block.states)
-    n = block.automata.law.n
     rows: list[list[tuple[int, fmpq]]] = [[] for _ in range(size)]
-    index = {state: i for i, state in enumerate(block.states)}
-    for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
+    for i, edges in enumerate(block.edges):
         for target, weight in edges:
-            if isinstance(weight, Corridor):
-                share = fmpq(1)
-            else:
-                numerator = weight[0] * state.position + weight[1] * (n - state.position)
-                share = fmpq(numerator, block.denominator)
             if isinstance(target, Exit):
                 if not back or target.direction == UP:
                     continue
-                target = index[State(block.first, target.phase, target.patterns)]
-            rows[i].append((target, share))
+                to = block.comes_back(target)
+                assert to is not None, "a downward exit from which nothing comes back"
+            else:
+                to = target
+            rows[i].append((to, block.probability(i, weight)))
     try:
         return solve_rows(rows, [source.get(i, fmpq(0)) for i in range(size)])
     except ZeroDivisionError:
@@ -203,17 +198,12 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
 
 def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:
     """Return the probability of each upward exit, given the flow."""
-    n = block.automata.law.n
     result: dict[Exit, Any] = {}
-    for state, edges, amount in zip(block.states, block.edges, flow, strict=True):
+    for i, (edges, amount) in enumerate(zip(block.edges, flow, strict=True)):
         for target, weight in edges:
             if isinstance(target, Exit) and target.direction == UP and amount != 0:
-                if isinstance(weight, Corridor):
-                    share = fmpq(1)
-                else:
-                    p = state.position
-                    share = fmpq(weight[0] * p + weight[1] * (n - p), block.denominator)
-                result[target] = result.get(target, fmpq(0)) + amount * share
+                part = amount * block.probability(i, weight)
+                result[target] = result.get(target, fmpq(0)) + part
     return result
 
 
@@ -230,7 +220,7 @@ def _sites(d: Decomposition, counter: _Counter) -> dict[int, list[Any]]:
     # Downward moves from the top region, and the matching returns, are part of its block.
     counter.block(top, [counter.number(x) for x in _flow(top, {top.start[0]: fmpq(1)}, back=True)])
     laws: dict[int, list[Any]] = {
-        top.first: [0 * law[0], *law],  # 1 + D visits before the cut
+        top.stretch.first: [0 * law[0], *law],  # 1 + D visits before the cut
     }
     for site in d.sites:
         matrices = site_matrices(evaluation, d, site, True)
@@ -260,7 +250,6 @@ def _trimmed(law: list[Any]) -> list[Any]:
 def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
     """Count the bottom block: its j-th return from above happens if D >= j."""
     block = d.bottom
-    index = {state: i for i, state in enumerate(block.states)}
     source: dict[int, fmpq] = {block.start[0]: fmpq(1)}
     for j in range(len(law)):
         flow = _flow(block, source, back=False)
@@ -270,7 +259,7 @@ def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
         if j + 1 == len(law):
             break
         for exit_, probability in _exits(block, flow).items():
-            i = index.get(State(block.last, exit_.phase, exit_.patterns))
+            i = block.comes_back(exit_)
             if i is None:
                 raise NotAbsorbingError(NEVER_BACK)
             source[i] = source.get(i, fmpq(0)) + probability

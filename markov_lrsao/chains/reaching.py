@@ -236,7 +236,7 @@ def reach_probabilities(
 
 
 def _answer(chain: MarkovChain, problem: Systems, state: int) -> Reaching:
-    b = int(problem.block[state])
+    b = int(problem.lump[state])
     hit, certain, exact = problem.hit[b], bool(problem.surely[b]), problem.field == "exact"
 
     def quantity(value: Any) -> Quantity:

@@ -102,10 +102,10 @@ class Systems:
     ) -> None:
         self.field, self.progress = field, progress
         earned = rewards.of_states(chain.size)
-        self.block = np.arange(chain.size)
+        self.lump = np.arange(chain.size)
         if field == "exact" and rewards.transitions is None and worth_merging(chain):
             merged = quotient(chain, inside, self._classes(inside, target, earned, rewards))
-            chain, inside, self.block = merged.chain, merged.inside, merged.block
+            chain, inside, self.lump = merged.chain, merged.inside, merged.lump
             first = merged.representative
             target, surely = target[first], surely[first]
             earned = [earned[i] for i in first.tolist()]
@@ -255,7 +255,7 @@ class Systems:
         return np.where(there > 0.0, np.maximum(tilted, _DENORMAL), 0.0)
 
     def variance(self, b: int) -> tuple[Any, float]:
-        """Return variance (None above the range of floats) and deviation at a block."""
+        """Return variance (None above the range of floats) and deviation at a lump."""
         if self.field == "exact":
             ratio = self.spread[b] / self.hit[b]
             return ratio, _square_root(ratio)

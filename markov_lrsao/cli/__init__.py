@@ -1,4 +1,4 @@
-"""The command line. Commands live in modules of their own and import the engine lazily.
+"""The command line: commands live in modules of their own and import the engine lazily.
 
 Errors that a user can cause are one line on stderr and exit code 2; Ctrl-C is exit code 130.
 """

@@ -9,31 +9,41 @@ A *corridor* is a stretch on which the row shown can never change its pattern ag
 upward moves are accepted: from p the walk reaches the end of the region after independent
 geometric waiting times. Plateaus are crossed by corridors once their objective has been
 learnt (Lemma 5 (2)), so a block has a number of states that does not depend on their length.
+
+One exploration serves all walks: `explore` collects the states that a `Walk` has on a stretch.
+Here rows are known by their patterns; `markov_lrsao.values.refinement` has a walk that follows
+values, and may have several *options* in a state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from flint import fmpq
 
-from markov_lrsao.errors import CrossingError
+from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
 from markov_lrsao.exact.graphs import components
-from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.model.law import DOWN, UP, Share, StepLaw, add_shares
 from markov_lrsao.rows.automata import RowAutomata
 
 __all__ = [
     "Block",
     "Corridor",
+    "Edge",
     "Exit",
+    "Explored",
+    "Options",
     "State",
+    "Stretch",
+    "Target",
+    "Walk",
     "Weight",
-    "component_order",
     "corridor_end",
+    "explore",
     "explore_block",
-    "is_explored",
-    "moves",
 ]
 
 _LARGEST_BLOCK = 20_000
@@ -65,191 +75,239 @@ class Corridor:
     last: int
 
 
-Weight = tuple[int, int] | Corridor
+Weight = Share | Corridor
+Target = int | Exit
+"""A state's number, or an exit."""
+Edge = tuple[Target, Weight]
+Options = tuple[tuple[Edge, ...], ...]
+"""The transitions of a state, for each way in which its greedy choice may turn out."""
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """The explored block.
+class Stretch:
+    """Positions that are walked on their own.
 
     Attributes
     ----------
-    rows : rows of the law, in the order of the patterns in a state
-    edges : state number -> [(target: state number or Exit, shares or Corridor)]; shares
-        (a, b) mean the probability (a p + b (n - p)) / denominator at position p
-    order : strongly connected components of the states, successors first
+    milestones : positions whose first hitting raises the phase number
+    reenter : direction of the exits after which the walk may come back, so that the states it
+        then has are explored too, as far as the automata know them; the optimum is an exit
+        that nothing comes back from
     """
 
     automata: RowAutomata
     first: int
     last: int
-    rows: tuple[int, ...]
-    states: tuple[State, ...]
-    edges: tuple[tuple[tuple[int | Exit, Weight], ...], ...]
-    denominator: int
-    order: tuple[tuple[int, ...], ...]
-    start: tuple[int, ...]
-
-    def number(self, state: State) -> int:
-        """Return the number of a state."""
-        return self._index[state]
+    milestones: tuple[int, ...]
+    reenter: int | None = None
 
     @property
-    def _index(self) -> dict[State, int]:
+    def law(self) -> StepLaw:
+        """The step law."""
+        return self.automata.law
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        """The rows met here before the optimum, in the order of the patterns in a state."""
+        return self.law.rows_met(self.first, min(self.last + 1, self.law.optimum))
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """The states of a walk on a stretch.
+
+    Attributes
+    ----------
+    denominator : of all shares
+    start : numbers of the states in which the walk may begin
+    """
+
+    stretch: Stretch
+    states: tuple[State, ...]
+    start: tuple[int, ...]
+    denominator: int
+
+    @property
+    def law(self) -> StepLaw:
+        """The step law."""
+        return self.stretch.law
+
+    @cached_property
+    def number(self) -> dict[State, int]:
+        """State -> its number."""
         return {state: i for i, state in enumerate(self.states)}
 
-    def exits(self) -> dict[Exit, None]:
-        """Return all exits."""
-        return dict.fromkeys(t for row in self.edges for t, _ in row if isinstance(t, Exit))
+    def comes_back(self, exit_: Exit) -> int | None:
+        """Return the state in which the walk comes back from an exit, at the end it left.
+
+        None where the automata show that it never does.
+        """
+        end = self.stretch.last if exit_.direction == UP else self.stretch.first
+        return self.number.get(State(end, exit_.phase, exit_.patterns))
+
+    def probability(self, state: int, weight: Weight) -> fmpq:
+        """Return the probability of a transition; a corridor is walked to its end for sure."""
+        if isinstance(weight, Corridor):
+            return fmpq(1)
+        p = self.states[state].position
+        return fmpq(weight.numerator(p, self.law.n), self.denominator)
 
 
-def explore_block(
-    automata: RowAutomata,
-    first: int,
-    last: int,
-    starts: Sequence[State],
-    milestones: Sequence[int],
-    *,
-    reenter: int | None = None,
-    rows: tuple[int, ...] | None = None,
-) -> Block:
-    """Explore the block on first..last from the given states.
+@dataclass(frozen=True, eq=False)
+class Block(Explored):
+    """An explored block.
 
-    Parameters
+    Attributes
     ----------
-    starts : states in it; patterns refer to `rows`
-    milestones : positions whose first hitting raises the phase number
-    reenter : direction of the exits after which the walk may come back, so that the states it
-        then has are explored too, as far as the automata know them; the optimum is an exit
-        that nothing comes back from
-    rows : rows whose patterns are carried; default all rows of the positions
+    edges : state number -> its transitions: where they lead, and how likely they are
     """
-    law = automata.law
-    rows = rows if rows is not None else tuple(dict.fromkeys(law.row[first : last + 1].tolist()))
-    slot = {r: i for i, r in enumerate(rows)}
-    index = {state: i for i, state in enumerate(starts)}
-    stack = list(starts)
-    edges: dict[int, tuple[tuple[int | Exit, Weight], ...]] = {}
 
-    def visit(position: int, phase: int, patterns: tuple[int, ...]) -> int | Exit:
+    edges: tuple[tuple[Edge, ...], ...]
+
+    @cached_property
+    def order(self) -> tuple[tuple[int, ...], ...]:
+        """Strongly connected components of the states, successors first."""
+        targets = [[t for t, _ in row if isinstance(t, int)] for row in self.edges]
+        order = components(
+            np.cumsum([0, *map(len, targets)]).astype(np.int64),
+            np.array([t for row in targets for t in row], np.int64),
+        )
+        return tuple(
+            tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
+            for c in range(len(order))
+        )
+
+    @cached_property
+    def exits(self) -> tuple[Exit, ...]:
+        """All exits."""
+        return exits_of((row,) for row in self.edges)
+
+
+def exits_of(options: Iterable[Options]) -> tuple[Exit, ...]:
+    """Return all exits among the options of some states."""
+    return tuple(
+        dict.fromkeys(t for o in options for row in o for t, _ in row if isinstance(t, Exit))
+    )
+
+
+class Walk:
+    """The walk on a stretch whose rows are known by their patterns."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        self.stretch, self.automata, self.law = stretch, stretch.automata, stretch.law
+        self.slot = {r: i for i, r in enumerate(stretch.rows)}
+
+    def corridor_end(self, state: State) -> int | None:
+        """Return the last position of the corridor that begins in a state; None: none does."""
+        at = self.slot[int(self.law.row[state.position])]
+        return corridor_end(self.stretch, state.position, state.patterns[at])
+
+    def options(self, state: State) -> Iterable[Iterable[tuple[int, tuple[int, ...], Share]]]:
+        """Yield per option the (next position, patterns, share) of one step."""
+        at = self.slot[int(self.law.row[state.position])]
+        position, shown = state.position, state.patterns
+        yield [
+            (position + moved, replaced(shown, at, after), share)
+            for (moved, after), share in self.automata.outcomes_at(position, shown[at]).items()
+        ]
+
+    def known(self, state: State) -> bool:
+        """Whether the automata foresee this state; if not, no run ever has it."""
+        row = int(self.law.row[state.position])
+        return self.automata.is_met(state.position, state.patterns[self.slot[row]])
+
+    def remembered(self, position: int, shown: tuple[int, ...]) -> tuple[int, ...]:
+        """Return what still matters of the patterns when a position is entered."""
+        return shown
+
+
+def replaced(shown: tuple[int, ...], at: int, after: int) -> tuple[int, ...]:
+    """Return the patterns with one of them replaced."""
+    return (*shown[:at], after, *shown[at + 1 :])
+
+
+def explore(
+    walk: Walk, starts: Sequence[State], largest: int
+) -> tuple[tuple[State, ...], tuple[Options, ...]]:
+    """Collect the states of a walk, and their transitions.
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+        There are more than `largest` states.
+    """
+    stretch, optimum = walk.stretch, walk.law.optimum
+    first, last, milestones = stretch.first, stretch.last, stretch.milestones
+    index = {state: i for i, state in enumerate(starts)}
+    stack = list(index)
+    found: dict[int, Options] = {}
+
+    def visit(position: int, phase: int, patterns: tuple[int, ...]) -> Target:
         if phase < len(milestones) and position == milestones[phase]:
             phase += 1
-        inside = first <= position <= last and position != law.optimum
-        back = position if inside else min(max(position, first), last)
-        state = State(back, phase, patterns)
-        direction = UP if position > last or position == law.optimum else DOWN
-        returns = (
-            not inside
-            and direction == reenter
-            and position != law.optimum
-            and is_explored(automata, back, patterns[slot[int(law.row[back])]])
-        )
-        if (inside or returns) and state not in index:
-            index[state] = len(index)
-            stack.append(state)
-            if len(index) > _LARGEST_BLOCK:
-                raise CrossingError(
-                    f"positions {first}..{last} have more than {_LARGEST_BLOCK:,} "
-                    f"states on their own: crossing counts do not help here"
+        patterns = walk.remembered(position, patterns)
+        if position == optimum:
+            return Exit(UP, phase, patterns)
+        inside = first <= position <= last
+        direction = UP if position > last else DOWN
+        state = State(position if inside else min(max(position, first), last), phase, patterns)
+        number = index.get(state)
+        if number is None and (inside or (direction == stretch.reenter and walk.known(state))):
+            if len(index) >= largest:
+                raise StateSpaceTooLargeError(
+                    f"positions {first}..{last} have more than {largest:,} states"
                 )
-        if inside:
-            return index[state]
-        return Exit(direction, phase, patterns)
+            number = index[state] = len(index)
+            stack.append(state)
+        return number if inside and number is not None else Exit(direction, phase, patterns)
 
     while stack:
         state = stack.pop()
-        row = int(law.row[state.position])
-        at = slot[row]
-        end = corridor_end(automata, state.position, state.patterns[at], last, milestones)
+        end = walk.corridor_end(state)
         if end is not None:
             target = visit(end + 1, state.phase, state.patterns)
-            edges[index[state]] = ((target, Corridor(state.position, end)),)
+            found[index[state]] = (((target, Corridor(state.position, end)),),)
             continue
-        shares: dict[int | Exit, list[int]] = {}
-        for moved, shown, share, direction in moves(automata, state.position, state.patterns[at]):
-            patterns = (*state.patterns[:at], shown, *state.patterns[at + 1 :])
-            target = visit(state.position + moved, state.phase, patterns)
-            shares.setdefault(target, [0, 0])[direction] += share
-        edges[index[state]] = tuple((target, (a, b)) for target, (a, b) in shares.items())
-    ordered = [edges[i] for i in range(len(index))]
-    return Block(
-        automata,
-        first,
-        last,
-        rows,
-        tuple(index),
-        tuple(ordered),
-        law.denominator,
-        component_order(ordered),
-        tuple(range(len(starts))),
-    )
+        options = (
+            add_shares((visit(to, state.phase, shown), share) for to, shown, share in steps)
+            for steps in walk.options(state)
+        )
+        found[index[state]] = tuple(dict.fromkeys(tuple(o.items()) for o in options))
+    return tuple(index), tuple(found[i] for i in range(len(index)))
 
 
-def is_explored(automata: RowAutomata, position: int, pattern: int) -> bool:
-    """Whether the derivation met this pattern here; if not, no run ever does."""
-    law = automata.law
-    c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
-    return any(
-        (kind, c, pattern, action, direction) in automata.following
-        for action in range(len(law.actions))
-        for direction in (DOWN, UP)
-    )
+def explore_block(stretch: Stretch, starts: Sequence[State]) -> Block:
+    """Explore a stretch by patterns, from states on it.
+
+    Raises
+    ------
+    CrossingError
+        It has too many states.
+    """
+    try:
+        states, options = explore(Walk(stretch), starts, _LARGEST_BLOCK)
+    except StateSpaceTooLargeError as error:
+        raise CrossingError(f"{error} on their own: crossing counts do not help here") from None
+    edges = tuple(only for (only,) in options)
+    return Block(stretch, states, tuple(range(len(starts))), stretch.law.denominator, edges)
 
 
-def moves(
-    automata: RowAutomata, position: int, pattern: int
-) -> Iterable[tuple[int, int, int, int]]:
-    """Yield (change of position, next pattern, share, direction) for one step at a position."""
-    law = automata.law
-    c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
-    greedy = automata.choose(c, pattern)
-    share = law.denominator // (law.n * len(greedy))
-    for action in greedy:
-        for direction, weight in ((DOWN, position), (UP, law.n - position)):
-            if weight:
-                move = law.kinds[kind][action][direction]
-                shown = automata.following[kind, c, pattern, action, direction]
-                yield ((2 * direction - 1) if move.accepted else 0), shown, share, direction
-
-
-def corridor_end(
-    automata: RowAutomata, position: int, pattern: int, last: int, milestones: Sequence[int]
-) -> int | None:
+def corridor_end(stretch: Stretch, position: int, pattern: int) -> int | None:
     """Return the last position of the corridor that begins here, or None if none does.
 
-    A corridor ends with its region, with the block, and just below a milestone.
+    A corridor ends with its region, with the stretch, and just below a milestone.
     """
-    law = automata.law
-    c = int(automata.regions.row_class[law.row[position]])
+    law, automata = stretch.law, stretch.automata
+    c = automata.class_of(law.row[position])
     if automata.patterns[c][pattern].undecided is not None:
         return None
-    greedy = automata.choose(c, pattern)
-    limit = min([last, law.optimum - 1, *(m - 1 for m in milestones if m > position)])
-    stretch = law.row[position : limit + 1] == law.row[position]
-    end = position + (len(stretch) if stretch.all() else int(np.argmin(stretch))) - 1
+    ahead = (m - 1 for m in stretch.milestones if m > position)
+    limit = min([stretch.last, law.optimum - 1, *ahead])
+    same = law.row[position : limit + 1] == law.row[position]
+    end = position + (len(same) if same.all() else int(np.argmin(same))) - 1
     for kind in np.unique(law.kind[position : end + 1]).tolist():
-        for action in greedy:
-            for direction in (DOWN, UP):
-                move = law.kinds[kind][action][direction]
-                key = (kind, c, pattern, action, direction)
-                if move.possible and (
-                    move.accepted != (direction == UP) or automata.following.get(key) != pattern
-                ):
-                    return None
+        events = automata.events(kind, c, pattern)
+        # Upward proposals (direction 1) must move by 1, downward ones (direction 0) by 0.
+        if not events or any(e.moved != e.direction or e.following != pattern for e in events):
+            return None
     return end
-
-
-def component_order(
-    edges: Sequence[Sequence[tuple[int | Exit, Weight]]],
-) -> tuple[tuple[int, ...], ...]:
-    """Return the strongly connected components of the states, successors first."""
-    indptr: list[int] = [0]
-    indices: list[int] = []
-    for row in edges:
-        indices.extend(t for t, _ in row if isinstance(t, int))
-        indptr.append(len(indices))
-    order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
-    return tuple(
-        tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
-        for c in range(len(order))
-    )

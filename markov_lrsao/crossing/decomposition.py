@@ -46,10 +46,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from markov_lrsao.crossing.blocks import Block, Exit, State, explore_block, is_explored
+from markov_lrsao.crossing.blocks import Block, Exit, State, Stretch, explore_block
 from markov_lrsao.errors import CrossingError, NotAbsorbingError, VerificationError
 from markov_lrsao.exact.graphs import components
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import DOWN, UP, Share, StepLaw
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
@@ -70,7 +70,6 @@ __all__ = [
     "phase_of_sites",
     "regions_below",
     "tail_patterns",
-    "tail_rows",
 ]
 
 _LARGEST_COUNT = 40
@@ -83,14 +82,13 @@ class Site:
 
     Attributes
     ----------
-    steps : class -> [(kind of move -1/0/1, next class, share, direction)]; the probability is
-        share * p or share * (n - p) over the law's denominator for direction DOWN or UP
+    steps : class -> [(change of position, next class, share)]
     incoming, outgoing : largest D of the region above, and of the site itself
     """
 
     low: int
     high: int
-    steps: tuple[tuple[tuple[int, int, int, int], ...], ...]
+    steps: tuple[tuple[tuple[int, int, Share], ...], ...]
     incoming: int
     outgoing: int
 
@@ -150,11 +148,8 @@ def decompose(law: StepLaw, automata: RowAutomata | None = None) -> Decompositio
     regions = regions_below(law, cut)
     sites, counts, top, bottom_last = find_sites(merged, cut, regions, milestones)
     phase = phase_of_sites(milestones, cut, bottom_last)
-    rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
-    start = State(0, 0, (0,) * len(rows))
-    bottom = explore_block(
-        merged, 0, bottom_last, [start], milestones, reenter=UP if top is not None else None
-    )
+    stretch = Stretch(merged, 0, bottom_last, milestones, UP if top is not None else None)
+    bottom = explore_block(stretch, [State(0, 0, (0,) * len(stretch.rows))])
     tail: Block | None = None
     starts: dict[tuple[Exit, int], int] = {}
     if cut < law.optimum:
@@ -193,42 +188,27 @@ def regions_below(law: StepLaw, cut: int) -> np.ndarray[tuple[int], np.dtype[np.
     return np.flatnonzero(np.diff(law.row[:cut], prepend=-1)).astype(np.int64)
 
 
-def _site_steps(automata: RowAutomata, p: int) -> tuple[tuple[tuple[int, int, int, int], ...], ...]:
-    """Return the steps of the site automaton at p, shares apart from the position.
+Steps = Sequence[Sequence[tuple[int, int, Share]]]
+"""Class -> its steps (change of position, next class, share); see `Site`."""
+
+
+def _site_steps(automata: RowAutomata, p: int) -> tuple[tuple[tuple[int, int, Share], ...], ...]:
+    """Return the steps of the site automaton at p.
 
     Only classes that a fresh row can reach here are kept, numbered in order of discovery. A
     class in which the site is never met again (the walk cannot come back) has no steps.
     """
-    law = automata.law
-    c, kind = int(automata.regions.row_class[law.row[p]]), int(law.kind[p])
     number = {0: 0}
     queue = [0]
-    table: list[tuple[tuple[int, int, int, int], ...]] = []
+    table: list[tuple[tuple[int, int, Share], ...]] = []
     for k in queue:
-        if not is_explored(automata, p, k):
-            table.append(())
-            continue
-        greedy = automata.choose(c, k)
-        share = law.denominator // (law.n * len(greedy))
-        found: dict[tuple[int, int, int], int] = {}
-        for action in greedy:
-            for direction in (DOWN, UP):
-                move = law.kinds[kind][action][direction]
-                if not move.possible:
-                    continue
-                moved = (2 * direction - 1) if move.accepted else 0
-                following = automata.following[kind, c, k, action, direction]
-                if following not in number:
-                    number[following] = len(number)
-                    queue.append(following)
-                key = (moved, number[following], direction)
-                found[key] = found.get(key, 0) + share
-        table.append(tuple((m, to, share, d) for (m, to, d), share in found.items()))
+        outcomes = automata.outcomes_at(p, k) if automata.is_met(p, k) else {}
+        for _, following in outcomes:
+            if following not in number:
+                number[following] = len(number)
+                queue.append(following)
+        table.append(tuple((moved, number[to], share) for (moved, to), share in outcomes.items()))
     return tuple(table)
-
-
-Steps = Sequence[Sequence[tuple[int, int, int, int]]]
-"""Class -> its steps (kind of move, next class, share, direction); see `Site`."""
 
 
 def most_exits_down(steps: Steps, ups: int) -> int | None:
@@ -238,7 +218,7 @@ def most_exits_down(steps: Steps, ups: int) -> int | None:
     within a strongly connected component can be repeated for ever; without one, all classes
     of a component share the longest path that leads out of it.
     """
-    targets = [[to for moved, to, _, _ in row if moved != 1] for row in steps]
+    targets = [[to for moved, to, _ in row if moved != 1] for row in steps]
     order = components(
         np.cumsum([0, *map(len, targets)]).astype(np.int64),
         np.array([to for row in targets for to in row], dtype=np.int64),
@@ -248,7 +228,7 @@ def most_exits_down(steps: Steps, ups: int) -> int | None:
         most: list[int | None] = [0] * len(order)
         for k in order.members.tolist():  # successors first
             own = int(order.label[k])
-            for moved, to, _, _ in steps[k]:
+            for moved, to, _ in steps[k]:
                 inside = moved != 1 and int(order.label[to]) == own
                 if inside and moved == 0:
                     continue
@@ -267,7 +247,7 @@ def find_sites(
     automata: RowAutomata,
     cut: int,
     regions: np.ndarray[tuple[int], np.dtype[np.int64]],
-    milestones: Sequence[int],
+    milestones: tuple[int, ...],
 ) -> tuple[tuple[Site, ...], int, Block | None, int]:
     """Find the sites from the top down; return them, the top region and where they end.
 
@@ -285,9 +265,8 @@ def find_sites(
     counts = most_exits_down(_site_steps(automata, top_position), 1)
     if counts is None or counts > _LARGEST_COUNT or top_position in milestones:
         return (), 0, None, cut - 1
-    top = explore_block(
-        automata, top_position, top_position, [State(top_position, 0, (0,))], (), reenter=DOWN
-    )
+    region = Stretch(automata, top_position, top_position, (), DOWN)
+    top = explore_block(region, [State(top_position, 0, (0,))])
     sites: list[Site] = []
     incoming, p = counts, top_position - 1
     at = len(regions) - 2
@@ -313,13 +292,8 @@ def find_sites(
 
 def _check_reached(automata: RowAutomata, p: int) -> None:
     """Refuse a site that no run ever reaches: then the cut is not reached either."""
-    if not is_explored(automata, p, 0):
+    if not automata.is_met(p, 0):
         raise NotAbsorbingError(f"no run ever reaches position {p}: E[T] is infinite")
-
-
-def tail_rows(law: StepLaw, below: int) -> tuple[int, ...]:
-    """Return the rows met from position `below` up to the optimum."""
-    return tuple(dict.fromkeys(law.row[below : law.optimum].tolist()))
 
 
 def _tail(
@@ -328,31 +302,29 @@ def _tail(
     top: Block | None,
     bottom: Block,
     regions: np.ndarray[tuple[int], np.dtype[np.int64]],
-    milestones: Sequence[int],
+    milestones: tuple[int, ...],
 ) -> tuple[Block, dict[tuple[Exit, int], int]]:
     """Explore the walk after the cut, on the rows of its region and of the one below."""
     law = automata.law
     below = int(regions[-1]) if top is not None else 0
-    rows = tail_rows(law, below)
+    stretch = Stretch(automata, below, law.optimum, milestones)
+    rows = stretch.rows
     phase = sum(m <= cut for m in milestones)
     starts = {
         (x, mark): State(cut, phase, tail_patterns(rows, law, bottom, x, mark, below))
-        for x in bottom.exits()
+        for x in bottom.exits
         if x.direction == UP
         for mark in exit_marks(top)
     }
     slot = rows.index(int(law.row[cut]))
-    if not all(is_explored(automata, cut, s.patterns[slot]) for s in starts.values()):
+    if not all(automata.is_met(cut, s.patterns[slot]) for s in starts.values()):
         raise CrossingError(
             f"position {cut} is never hit with some patterns that crossing counts take for possible"
         )
-    tail = explore_block(
-        automata, below, law.optimum, list(dict.fromkeys(starts.values())), milestones, rows=rows
-    )
-    if any(exit_.direction == DOWN for exit_ in tail.exits()):
+    tail = explore_block(stretch, list(dict.fromkeys(starts.values())))
+    if any(exit_.direction == DOWN for exit_ in tail.exits):
         raise fell_below(cut, below)
-    number = {state: i for i, state in enumerate(tail.states)}
-    return tail, {key: number[state] for key, state in starts.items()}
+    return tail, {key: tail.number[state] for key, state in starts.items()}
 
 
 def fell_below(cut: int, below: int) -> CrossingError:
@@ -367,7 +339,7 @@ def exit_marks(top: Block | None) -> list[int]:
     """Return the patterns with which the top region can be left upwards."""
     if top is None:
         return [0]
-    return sorted({e.patterns[0] for e in top.exits() if e.direction == UP})
+    return sorted({e.patterns[0] for e in top.exits if e.direction == UP})
 
 
 def tail_patterns(
@@ -379,8 +351,8 @@ def tail_patterns(
     """
     result = []
     for r in rows:
-        if r in bottom.rows:
-            result.append(exit_.patterns[bottom.rows.index(r)])
+        if r in bottom.stretch.rows:
+            result.append(exit_.patterns[bottom.stretch.rows.index(r)])
         elif r == int(law.row[below]):
             result.append(mark)
         elif bool(np.any(law.row[:below] == r)):

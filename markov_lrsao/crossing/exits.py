@@ -15,12 +15,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from markov_lrsao.crossing.blocks import Block, Exit, State
+from markov_lrsao.crossing.blocks import Block, Exit
 from markov_lrsao.crossing.decomposition import Site
 from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.exact.graphs import components
 from markov_lrsao.exact.series import Element, add, multiply, solve
-from markov_lrsao.model.law import UP
+from markov_lrsao.model.law import UP, Share
 
 __all__ = ["NEVER_BACK", "Events", "count_exits", "first_exit", "site_events"]
 
@@ -29,14 +29,14 @@ NEVER_BACK = (
     "back, and E[T] is infinite"
 )
 """Regions are independent: if the others let the walk come back, it would be met again."""
-Key = TypeVar("Key", bound=Hashable)
+Of = TypeVar("Of", bound=Hashable)
 Events = Mapping[int, Mapping[tuple[int, int], Element]]
 """Class -> (move -1 or 1, next class) -> weight of this being the next exit."""
 
 
 def site_events(
     site: Site,
-    weight: Callable[[int, int], Element],
+    weight: Callable[[Share], Element],
     *,
     length: int,
     at_one: bool,
@@ -48,7 +48,7 @@ def site_events(
 
     Parameters
     ----------
-    weight : (share, direction) -> weight of a step
+    weight : share -> weight of a step
     lossy : allow classes that are never left; what enters them is lost
     prepare : called with each class, its staying and its leaving weights before solving
     """
@@ -58,8 +58,8 @@ def site_events(
         if not steps:
             continue
         rows[k], outputs[k] = {}, {}
-        for moved, to, share, direction in steps:
-            element = weight(share, direction)
+        for moved, to, share in steps:
+            element = weight(share)
             if moved == 0:
                 _accumulate(rows[k], to, element)
             else:
@@ -94,7 +94,6 @@ def first_exit(
     region: Block, events: Mapping[int, Mapping[Exit, Element]], most: int, unit: Element
 ) -> dict[tuple[int, int], Element]:
     """Return (pattern shown, d) -> weight of leaving a region upwards after d downward exits."""
-    index = {state: i for i, state in enumerate(region.states)}
     result: dict[tuple[int, int], Element] = {}
     x: dict[int, Element] = {region.start[0]: unit}
     for count in range(most + 1):
@@ -105,7 +104,7 @@ def first_exit(
                 if exit_.direction == UP:
                     _accumulate(result, (exit_.patterns[0], count), term)
                 else:
-                    to = index.get(State(region.first, exit_.phase, exit_.patterns))
+                    to = region.comes_back(exit_)
                     if to is None:
                         raise NotAbsorbingError(NEVER_BACK)
                     _accumulate(following, to, term)
@@ -113,8 +112,8 @@ def first_exit(
     return result
 
 
-def _accumulate(into: dict[Key, Element], key: Key, term: Element) -> None:
-    into[key] = add(into[key], term) if key in into else term
+def _accumulate(into: dict[Of, Element], of: Of, term: Element) -> None:
+    into[of] = add(into[of], term) if of in into else term
 
 
 def _order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:

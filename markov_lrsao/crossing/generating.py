@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz
 
-from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State, Weight
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit, Weight
 from markov_lrsao.crossing.decomposition import Decomposition, Site, exit_marks
 from markov_lrsao.crossing.exits import NEVER_BACK, count_exits, first_exit, site_events
 from markov_lrsao.errors import NotAbsorbingError
@@ -29,7 +29,7 @@ from markov_lrsao.exact.series import (
     scale,
     solve,
 )
-from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.model.law import UP, Share
 
 __all__ = [
     "EdgeWeights",
@@ -91,8 +91,7 @@ class EdgeWeights:
     def __call__(self, position: int, weight: Weight, counts: bool) -> Element:
         """Return the weight of a transition from a position, whose steps count or not."""
         if not isinstance(weight, Corridor):
-            down, up = weight
-            numerator = down * position + up * (self.n - position)
+            numerator = weight.numerator(position, self.n)
             return scale(self._step[counts], self.evaluation.number(numerator, self.denominator))
         if not counts:
             return self.evaluation.one
@@ -115,8 +114,8 @@ def solve_block(
     until : number of phases after which the walk is followed no further: then entering
         the next phase is an exit
     """
-    end = Exit(UP, len(block.automata.law.landscape.milestones), ())
-    weigh = EdgeWeights(evaluation, block.automata.law.n, block.denominator)
+    end = Exit(UP, len(block.law.landscape.milestones), ())
+    weigh = EdgeWeights(evaluation, block.law.n, block.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[Exit, Element]] = {}
     for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
@@ -150,14 +149,12 @@ def site_matrices(
     """
     n, denominator = decomposition.law.n, decomposition.law.denominator
     positions = np.arange(site.high, site.low - 1, -1)
-    share = {
-        DOWN: evaluation.column(positions, denominator),
-        UP: evaluation.column(n - positions, denominator),
-    }
+    down, up = (evaluation.column(x, denominator) for x in (positions, n - positions))
     z = evaluation.z if counts else evaluation.one
 
-    def weight(times: int, direction: int) -> Element:
-        return scale(z, share[direction] * times)
+    def weight(share: Share) -> Element:
+        parts = [c * times for c, times in ((down, share.down), (up, share.up)) if times]
+        return scale(z, sum(parts[1:], parts[0]))
 
     events = site_events(
         site,
@@ -170,7 +167,7 @@ def site_matrices(
     if evaluation.central:
         kernel = count_exits(events, site.incoming, site.outgoing, evaluation.one)
         return {key: Measure(element).full(len(positions)) for key, element in kernel.items()}
-    unit = tuple(c + 0 * share[UP] for c in evaluation.one)
+    unit = tuple(c + 0 * up for c in evaluation.one)
     return count_exits(events, site.incoming, site.outgoing, unit)
 
 
@@ -248,7 +245,7 @@ class GeneratingFunction:
         zero = tuple(0 * c for c in one)
         ends = {
             (x, m): one if (x, m) in chosen else zero
-            for x in self.decomposition.bottom.exits()
+            for x in self.decomposition.bottom.exits
             if x.direction == UP
             for m in exit_marks(self.decomposition.top_region)
         }
@@ -297,7 +294,7 @@ class GeneratingFunction:
     def _after_cut(self, phases: Sequence[bool]) -> dict[tuple[Exit, int], Element]:
         """Return the generating function of what follows the cut, per (bottom exit, mark)."""
         d, e = self.decomposition, self.evaluation
-        exits = [x for x in d.bottom.exits() if x.direction == UP]
+        exits = [x for x in d.bottom.exits if x.direction == UP]
         marks = exit_marks(d.top_region)
         if d.tail is None:
             return {(x, m): e.one for x in exits for m in marks}
@@ -346,12 +343,11 @@ def _bottom_columns(
 ) -> list[dict[Exit, Element]]:
     """Return for D = 0, 1, .. the generating function of 1 + D upward exits of the bottom."""
     largest = d.sites[-1].outgoing if d.sites else d.top_counts
-    index = {state: i for i, state in enumerate(d.bottom.states)}
     columns = [dict(bottom[d.bottom.start[0]])]
     for _ in range(largest):
         following: dict[Exit, Element] = {}
         for exit_, weight in columns[-1].items():
-            back = index.get(State(d.bottom.last, exit_.phase, exit_.patterns))
+            back = d.bottom.comes_back(exit_)
             if back is None:
                 raise NotAbsorbingError(NEVER_BACK)
             for again, w in bottom[back].items():

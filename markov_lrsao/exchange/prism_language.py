@@ -13,12 +13,11 @@ deadlock instead of a guess.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
 from markov_lrsao.exact.rationals import rational_text
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import Share, StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.storage import write_whole
@@ -35,7 +34,7 @@ def format_prism_language(
     automata = automata if automata is not None else derive_automata(law)
     if merge:
         automata, _ = merge_patterns(automata)
-    rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    rows = law.rows_met()
     lines = [
         *_head(law, merge),
         "dtmc",
@@ -46,7 +45,7 @@ def format_prism_language(
         f"  p : [0..{law.optimum}] init 0; // position: the number of ones",
     ]
     for r in rows:
-        count = len(automata.patterns[int(automata.regions.row_class[r])])
+        count = len(automata.patterns[automata.class_of(r)])
         lines.append(
             f"  {_name(law, r)} : [0..{max(count - 1, 1)}] init 0; "
             f"// pattern of the Q-row of agent state {law.row_value[r]}"
@@ -107,7 +106,7 @@ def _where(positions: list[int]) -> str:
 
 def _commands(automata: RowAutomata, row: int, kind: int, positions: list[int]) -> list[str]:
     law = automata.law
-    c = int(automata.regions.row_class[row])
+    c = automata.class_of(row)
     variable = _name(law, row)
     first, last = positions[0], positions[-1]
     here = f"p={first}" if first == last else f"p>={first} & p<={last}"
@@ -117,38 +116,27 @@ def _commands(automata: RowAutomata, row: int, kind: int, positions: list[int]) 
         if shown.undecided is not None:
             lines.append(f"  // {text}{_UNDECIDED}")
             continue
-        outcome: dict[tuple[int, int], Counter[int]] = {}
-        complete = True
-        for action in shown.maximal:
-            for direction in (DOWN, UP):
-                move = law.kinds[kind][action][direction]
-                if not move.possible:
-                    continue
-                key = (kind, c, k, action, direction)
-                if key not in automata.following:
-                    complete = False
-                    continue
-                step = (2 * direction - 1) if move.accepted else 0
-                outcome.setdefault((step, automata.following[key]), Counter())[direction] += 1
-        if not complete:
+        outcomes = automata.outcomes(kind, c, k)
+        if not outcomes:
             continue
         greedy = ", ".join(law.actions[a] for a in shown.maximal)
         lines.append(f"  // {text}; greedy: {greedy}")
         updates = " + ".join(
-            f"{_weight(counts, len(shown.maximal))} : {_update(variable, step, k, to)}"
-            for (step, to), counts in sorted(outcome.items())
+            f"{_weight(share, law.unit, len(shown.maximal))} : {_update(variable, moved, k, to)}"
+            for (moved, to), share in sorted(outcomes.items())
         )
         lines.append(f"  [] {here} & {variable}={k} -> {updates};")
     return lines
 
 
-def _weight(counts: Counter[int], ties: int) -> str:
+def _weight(share: Share, unit: int, ties: int) -> str:
     """Return (a p + b (n-p)) / (ties n), a and b being how many greedy actions lead here."""
-    if counts[DOWN] == counts[UP]:
-        return "1" if counts[UP] == ties else f"{counts[UP]}/{ties}"
+    a, b = (part * ties // unit for part in share)
+    if a == b:
+        return "1" if b == ties else f"{b}/{ties}"
     terms = [
         (f"{count}*" if count > 1 else "") + text
-        for count, text in ((counts[DOWN], "p"), (counts[UP], "(n-p)"))
+        for count, text in ((a, "p"), (b, "(n-p)"))
         if count
     ]
     above = terms[0] if len(terms) == 1 else f"({'+'.join(terms)})"

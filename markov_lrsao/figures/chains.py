@@ -10,21 +10,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from flint import fmpq
-
-from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State, is_explored
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State, Weight
 from markov_lrsao.crossing.decomposition import decompose
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Figure, FigureData, Settings
 from markov_lrsao.figures.model import (
-    choices,
     edge,
-    gathered,
     node,
     paper_automata,
     paper_law,
 )
 from markov_lrsao.progress import Progress
+from markov_lrsao.rows.steps import gathered
 
 __all__ = ["FIGURES"]
 
@@ -47,18 +44,18 @@ def _site(name: str, settings: Settings, progress: Progress) -> FigureData:
     text, where = SITES[name]
     p = _position(text, n, ell)
     automata = paper_automata(n, ell)
-    row = int(automata.regions.row_class[automata.law.row[p]])
+    _, row = automata.place(p)
     depth = {0: 0}
     edges = []
     queue = [0]
     for k in queue:
-        if not is_explored(automata, p, k):
+        if not automata.is_met(p, k):
             continue
-        for (_, following), group in gathered(list(choices(automata, p, k))).items():
+        for (_, following), group in gathered(automata.events_at(p, k)).items():
             if following not in depth:
                 depth[following] = depth[k] + 1
                 queue.append(following)
-            made = edge(str(k), str(following), p, group)
+            made = edge(automata.law, str(k), str(following), p, group)
             events = made["label"].split("\n")[0]
             edges.append(made | {"label": f"{events}\n{made['probability']}"})
     columns: dict[int, list[int]] = {}
@@ -71,7 +68,7 @@ def _site(name: str, settings: Settings, progress: Progress) -> FigureData:
             automata.label(row, k).replace(", ", "\n"),
             2.3 * d,
             1.35 * ((len(column) - 1) / 2 - i),
-            end=not is_explored(automata, p, k),
+            end=not automata.is_met(p, k),
         )
         for d, column in columns.items()
         for i, k in enumerate(column)
@@ -117,13 +114,13 @@ def _right(settings: Settings, progress: Progress) -> FigureData:
         node(
             str(i),
             _state_label(tail, tail.states[i]),
-            3.0 * (position - tail.first),
+            3.0 * (position - tail.stretch.first),
             0.8 * ((len(column) - 1) / 2 - k),
         )
         for position, column in sorted(columns.items())
         for k, i in enumerate(column)
     ]
-    nodes.append(node("optimum", f"{n}\noptimum", 3.0 * (n - tail.first), 0.0, end=True))
+    nodes.append(node("optimum", f"{n}\noptimum", 3.0 * (n - tail.stretch.first), 0.0, end=True))
     edges = [
         _tail_edge(tail, i, target, weight)
         for i, row in enumerate(tail.edges)
@@ -169,24 +166,20 @@ def untangle(columns: dict[int, list[int]], pairs: list[tuple[int, int]]) -> Non
 
 
 def _state_label(block: Block, state: State) -> str:
-    automata = block.automata
+    automata, rows = block.stretch.automata, block.stretch.rows
     shown = [
-        automata.label(int(automata.regions.row_class[r]), k)
-        for r, k in zip(block.rows, state.patterns, strict=True)
+        automata.label(automata.class_of(r), k) for r, k in zip(rows, state.patterns, strict=True)
     ]
-    below = int(automata.law.row[block.first])
+    below = int(automata.law.row[block.stretch.first])
     words = [
         s
-        for r, s in sorted(zip(block.rows, shown, strict=True), key=lambda pair: pair[0] != below)
+        for r, s in sorted(zip(rows, shown, strict=True), key=lambda pair: pair[0] != below)
         if r != int(automata.law.row[automata.law.optimum])
     ]
     return f"{state.position}  " + "\n".join(words)
 
 
-def _tail_edge(
-    block: Block, source: int, target: int | Exit, weight: tuple[int, int] | Corridor
-) -> dict[str, Any]:
-    n, p = block.automata.law.n, block.states[source].position
+def _tail_edge(block: Block, source: int, target: int | Exit, weight: Weight) -> dict[str, Any]:
     to = "optimum" if isinstance(target, Exit) else str(target)
     if isinstance(weight, Corridor):
         return {
@@ -196,14 +189,14 @@ def _tail_edge(
             "moved": 1,
             "label": f"corridor {weight.first}..{weight.last}",
         }
-    end = n if isinstance(target, Exit) else block.states[target].position
-    probability = rational_text(fmpq(weight[0] * p + weight[1] * (n - p), block.denominator))
+    end = block.law.n if isinstance(target, Exit) else block.states[target].position
+    probability = rational_text(block.probability(source, weight))
     return {
         "source": str(source),
         "target": to,
         "label": probability,
         "probability": probability,
-        "moved": end - p,
+        "moved": end - block.states[source].position,
     }
 
 

@@ -1,37 +1,33 @@
 """The model: the objectives, and transition diagrams drawn from the chain.
 
-Nodes and probabilities are read from the step law and the row automata. The formula on an arrow
-is rebuilt from how often each direction was met: with g greedy objectives, of which a accept
-downwards and b upwards at position p, the probability is (a p + b (n - p)) / (g n).
+Nodes and probabilities are read from the row automata: an arrow stands for the events of one
+outcome, and its formula is their share (a p + b (n - p)) / (g n) of the probability.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.crossing.blocks import corridor_end
+from markov_lrsao.crossing.blocks import Stretch, corridor_end
 from markov_lrsao.errors import VerificationError
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import Share, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import Progress
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns
+from markov_lrsao.rows.steps import Event, gathered
 
 __all__ = [
     "FIGURES",
-    "Choice",
-    "choices",
     "edge",
-    "gathered",
     "node",
     "paper_automata",
     "paper_law",
@@ -49,78 +45,41 @@ def paper_automata(n: int, ell: int) -> RowAutomata:
     return derive_automata(paper_law(n, ell))
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One objective and one proposal at a position: what follows, and how likely it is."""
+def _formula(position: int, unit: int, share: Share) -> str:
+    """Return a probability in terms of n.
 
-    event: str
-    direction: int
-    moved: int
-    following: int
-    probability: fmpq
-    greedy: int
-
-
-def choices(automata: RowAutomata, position: int, pattern: int) -> Iterator[Choice]:
-    """Yield all choices of one step, named as in the paper: J+ is J with a proposal upwards."""
-    law = automata.law
-    c, kind = int(automata.regions.row_class[law.row[position]]), int(law.kind[position])
-    greedy = automata.choose(c, pattern)
-    for action in greedy:
-        for direction, weight in ((DOWN, position), (UP, law.n - position)):
-            if weight:
-                accepted = law.kinds[kind][action][direction].accepted
-                yield Choice(
-                    event=f"{law.actions[action]}{'+' if direction == UP else '-'}",
-                    direction=direction,
-                    moved=(2 * direction - 1) if accepted else 0,
-                    following=automata.following[kind, c, pattern, action, direction],
-                    probability=fmpq(weight, law.n * len(greedy)),
-                    greedy=len(greedy),
-                )
-
-
-def gathered(found: Sequence[Choice]) -> dict[tuple[int, int], list[Choice]]:
-    """Group choices by what they lead to: (change of position, next pattern)."""
-    result: dict[tuple[int, int], list[Choice]] = {}
-    for choice in found:
-        result.setdefault((choice.moved, choice.following), []).append(choice)
-    return result
-
-
-def _formula(position: int, group: Sequence[Choice]) -> str:
-    """Return the probability of a group in terms of n.
-
-    >>> up = Choice("L+", UP, 1, 0, fmpq(1, 2), 2)
-    >>> down = Choice("L-", DOWN, 0, 0, fmpq(1, 2), 2)
-    >>> _formula(1, [up, up]), _formula(1, [down]), _formula(0, [up]), _formula(2, [up, down])
-    ('(n-1)/n', '1/(2n)', '1/2', '(n-2)/(2n) + 1/n')
+    >>> _formula(1, 2, Share(0, 2)), _formula(1, 2, Share(1, 0)), _formula(0, 2, Share(0, 1))
+    ('(n-1)/n', '1/(2n)', '1/2')
+    >>> _formula(2, 2, Share(1, 1))
+    '(n-2)/(2n) + 1/n'
     """
-    greedy = group[0].greedy
     parts = []
-    for direction in (UP, DOWN):
-        share = fmpq(sum(c.direction == direction for c in group), greedy)
-        if share == 0:
-            continue
-        if direction == UP and position == 0:
-            parts.append(rational_text(share))
-            continue
-        share = share * (position if direction == DOWN else 1)
-        above = f"(n-{position})" if direction == UP else ""
-        top = above if share.p == 1 and above else f"{share.p}{above}"
-        parts.append(f"{top}/n" if share.q == 1 else f"{top}/({share.q}n)")
+    if share.up:
+        up = fmpq(share.up, unit)
+        if position == 0:
+            return rational_text(up)
+        parts.append(_over_n(up, f"(n-{position})"))
+    if share.down:
+        parts.append(_over_n(fmpq(share.down * position, unit), ""))
     return " + ".join(parts)
 
 
-def edge(source: str, target: str, position: int, group: Sequence[Choice]) -> dict[str, Any]:
-    """Return the edge of a group of choices that lead to the same."""
-    events = ", ".join(c.event for c in group)
-    total = sum((c.probability for c in group[1:]), group[0].probability)
+def _over_n(factor: fmpq, above: str) -> str:
+    top = above if factor.p == 1 and above else f"{factor.p}{above}"
+    return f"{top}/n" if factor.q == 1 else f"{top}/({factor.q}n)"
+
+
+def edge(
+    law: StepLaw, source: str, target: str, position: int, group: Sequence[Event]
+) -> dict[str, Any]:
+    """Return the edge of events with one outcome, named as in the paper: J+ is J upwards."""
+    events = ", ".join(f"{law.actions[e.action]}{'-+'[e.direction]}" for e in group)
+    share = sum((e.share for e in group), Share(0, 0))
     return {
         "source": source,
         "target": target,
-        "label": f"{events}\n{_formula(position, group)}",
-        "probability": rational_text(total),
+        "label": f"{events}\n{_formula(position, law.unit, share)}",
+        "probability": rational_text(law.probability(share, position)),
         "moved": group[0].moved,
     }
 
@@ -167,21 +126,21 @@ def _start(settings: Settings, progress: Progress) -> FigureData:
     """Explore positions 0, 1, 2 from the start; position 2 is where the diagram ends."""
     n, ell = settings.graph
     automata = paper_automata(n, ell)
-    row = int(automata.regions.row_class[automata.law.row[0]])
+    _, row = automata.place(0)
     seen: dict[tuple[int, int], None] = {(0, 0): None}
     edges = []
     queue = [(0, 0)]
     for position, pattern in queue:
         if position == 2:
             continue
-        for (moved, following), group in gathered(
-            list(choices(automata, position, pattern))
-        ).items():
+        events = automata.events_at(position, pattern)
+        for (moved, following), group in gathered(events).items():
             target = (position + moved, following)
             if target not in seen:
                 seen[target] = None
                 queue.append(target)
-            edges.append(edge(_key(position, pattern), _key(*target), position, group))
+            ends = (_key(position, pattern), _key(*target))
+            edges.append(edge(automata.law, *ends, position, group))
     nodes = []
     for position in (0, 1, 2):
         column = [k for p, k in seen if p == position]
@@ -233,8 +192,9 @@ def _plateau(settings: Settings, progress: Progress) -> FigureData:
             label = f"{p}\n{action} learnt" if p <= last else f"{p}"
             nodes.append(node(f"{action}{p}", label, 1.7 * (p - first), -1.5 * level, end=p > last))
             if p <= last:
-                for (moved, _), group in gathered(list(choices(automata, p, pattern))).items():
-                    edges.append(edge(f"{action}{p}", f"{action}{p + moved}", p, group))
+                for (moved, _), group in gathered(automata.events_at(p, pattern)).items():
+                    ends = (f"{action}{p}", f"{action}{p + moved}")
+                    edges.append(edge(automata.law, *ends, p, group))
     name = "transitions-plateau"
     return FigureData(
         name=name,
@@ -253,11 +213,12 @@ def _plateau(settings: Settings, progress: Progress) -> FigureData:
 
 def _corridor(automata: RowAutomata, action: str, begin: int, last: int) -> tuple[int, int]:
     """Return the first position, and the pattern, from which one objective climbs to the end."""
+    stretch = Stretch(automata, begin, last, ())
     wanted = automata.law.actions.index(action)
-    row = int(automata.regions.row_class[automata.law.row[begin]])
+    _, row = automata.place(begin)
     for p in range(begin, last + 1):
         for k, shown in enumerate(automata.patterns[row]):
-            if shown.maximal == (wanted,) and corridor_end(automata, p, k, last, ()) == last:
+            if shown.maximal == (wanted,) and corridor_end(stretch, p, k) == last:
                 return p, k
     raise VerificationError(f"{action} is never learnt for good on the positions {begin}..{last}")
 

@@ -27,7 +27,6 @@ from markov_lrsao.crossing.decomposition import Site, decompose
 from markov_lrsao.crossing.exits import count_exits, site_events
 from markov_lrsao.errors import VerificationError
 from markov_lrsao.forms.closed import _instance, phase3_formula
-from markov_lrsao.model.law import DOWN
 from markov_lrsao.model.statements import implements
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class Phase2Asymptotics:
         )
 
 
-def _site_kernel(site: Site, actions: int) -> tuple[dict[tuple[int, int], Any], Any]:
+def _site_kernel(site: Site, unit: int) -> tuple[dict[tuple[int, int], Any], Any]:
     """Return K(x) over Q(x) and x, for a site whose incoming and outgoing counts agree."""
     from sympy import QQ
     from sympy.polys.fields import field
@@ -79,7 +78,7 @@ def _site_kernel(site: Site, actions: int) -> tuple[dict[tuple[int, int], Any], 
     fractions, x = field("x", QQ)
     events = site_events(
         site,
-        lambda share, direction: (share * (x if direction == DOWN else 1 - x) / actions,),
+        lambda share: (share.numerator(x, 1) / unit,),
         length=1,
         at_one=True,
     )
@@ -95,7 +94,7 @@ def phase2_asymptotics() -> Phase2Asymptotics:
 
     d = decompose(_instance(60, 12))
     site = next(s for s in d.sites if s.incoming == s.outgoing)
-    kernel, _ = _site_kernel(site, d.law.denominator // d.law.n)
+    kernel, _ = _site_kernel(site, d.law.unit)
     x = sympy.Symbol("x", positive=True)
     size = site.incoming + 1
     matrix = sympy.Matrix(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State, explore_block
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State, Stretch, explore_block
 from markov_lrsao.crossing.decomposition import decompose, tail_patterns
 from markov_lrsao.crossing.exits import first_exit
 from markov_lrsao.errors import ParameterError, VerificationError
@@ -110,7 +110,7 @@ def solve_symbolically(
     """
     symbols = _field()
     zero, one = 0 * symbols.one, symbols.one
-    actions = block.denominator // block.automata.law.n  # the denominator is n times this
+    unit = block.denominator // block.law.n
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[Exit, Element]] = {}
     for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
@@ -120,9 +120,7 @@ def solve_symbolically(
             if isinstance(weight, Corridor):
                 element: Element = (one, corridor(weight) if counted else zero)
             else:
-                down, up = weight
-                p = position(state.position)
-                probability = (down * p + up * (n - p)) / (actions * n)
+                probability = weight.numerator(position(state.position), n) / (unit * n)
                 element = (probability, probability if counted else zero)
             if isinstance(target, Exit):
                 outputs[i][target] = element
@@ -163,7 +161,7 @@ def phase1_formula() -> ClosedForm:
     n0, ell0 = 60, 12  # any instance with room on both sides; `at` is compared with the solver
     law = _instance(n0, ell0)
     automata = decompose(law).automata
-    block = explore_block(automata, 0, ell0, [State(0, 0, (0,))], (ell0 + 1,))
+    block = explore_block(Stretch(automata, 0, ell0, (ell0 + 1,)), [State(0, 0, (0,))])
     s = _field()
 
     def corridor(c: Corridor) -> Any:
@@ -214,9 +212,8 @@ def phase3_formula(ell: int | None = None) -> ClosedForm:
 
     tail = solve_symbolically(d.tail, right, s.n, corridor, lambda _: True)
     top = solve_symbolically(d.top_region, right, s.n, corridor, lambda _: False)
-    left = explore_block(d.automata, 0, ell0, [State(0, 0, (0,))], (ell0 + 1,))
+    left = explore_block(Stretch(d.automata, 0, ell0, (ell0 + 1,)), [State(0, 0, (0,))])
     start = solve_symbolically(left, lambda p: p * s.one, s.n, lambda c: 0 * s.one, lambda _: False)
-    index = {state: i for i, state in enumerate(d.tail.states)}
     phase = sum(m <= d.cut for m in law.landscape.milestones)
     marks: dict[int, Any] = {}
     leaving = first_exit(d.top_region, top, d.top_counts, (s.one, 0 * s.one))
@@ -226,10 +223,9 @@ def phase3_formula(ell: int | None = None) -> ClosedForm:
     for exit_, weight in start[0].items():
         for mark, probability in marks.items():
             # Row 0 keeps its pattern through phase 2 (Lemma 8): the left plateau's exit tells it.
-            patterns = tail_patterns(
-                d.tail.rows, law, left, Exit(UP, exit_.phase, exit_.patterns), mark, d.tail.first
-            )
-            number = index[State(d.cut, phase, patterns)]
+            stretch, leaving_left = d.tail.stretch, Exit(UP, exit_.phase, exit_.patterns)
+            patterns = tail_patterns(stretch.rows, law, left, leaving_left, mark, stretch.first)
+            number = d.tail.number[State(d.cut, phase, patterns)]
             mean = sum((v[1] for v in tail[number].values()), 0 * s.one)
             total += weight[0] * probability * mean
     if ell is None:

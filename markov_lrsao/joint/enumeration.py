@@ -21,7 +21,7 @@ import numpy.typing as npt
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import StateSpaceTooLargeError, UndecidedComparisonError, VerificationError
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
@@ -72,7 +72,7 @@ class Coding:
         stride, radix = np.zeros(count, np.int64), np.ones(count, np.int64)
         width = law.n + 1
         for r in rows:
-            size = len(automata.patterns[int(automata.regions.row_class[r])])
+            size = len(automata.patterns[automata.class_of(r)])
             stride[r], radix[r] = width, size
             width *= size
             if width > _LARGEST_CODE:
@@ -98,7 +98,7 @@ class Coding:
         for r in self.rows:
             k = int(self.pattern(codes, r)[0])
             if k:
-                c = int(automata.regions.row_class[r])
+                c = automata.class_of(r)
                 text.append(f"[{automata.law.row_value[r]}: {automata.label(c, k)}]")
         return " ".join(text)
 
@@ -135,8 +135,7 @@ class JointChain:
 
 
 def _table(coding: Coding) -> _Table:
-    automata = coding.automata
-    law, regions = automata.law, automata.regions
+    automata, law = coding.automata, coding.automata.law
     base, begin = np.zeros(law.n + 1, np.int64), [0]
     delta: list[int] = []
     numerator: list[int] = []
@@ -144,29 +143,18 @@ def _table(coding: Coding) -> _Table:
     unexplored: list[bool] = []
     for p in range(law.optimum + 1):
         base[p] = len(begin) - 1
-        r = int(law.row[p])
-        c = int(regions.row_class[r])
+        kind, c = automata.place(p)
+        stride = int(coding.stride[law.row[p]])
         for k, shown in enumerate(automata.patterns[c]):
-            missing = False
             entries: Counter[int] = Counter()
+            decided = p == law.optimum or shown.undecided is None
             if p == law.optimum:
                 entries[0] = law.denominator
-            elif shown.undecided is None:
-                share = law.denominator // (law.n * len(shown.maximal))
-                for action in shown.maximal:
-                    for direction, weight in ((DOWN, p), (UP, law.n - p)):
-                        if weight == 0:
-                            continue
-                        key = (int(law.kind[p]), c, k, action, direction)
-                        if key not in automata.following:
-                            missing = True
-                            continue
-                        move = law.kinds[key[0]][action][direction]
-                        moved = (2 * direction - 1) if move.accepted else 0
-                        change = (automata.following[key] - k) * int(coding.stride[r])
-                        entries[change + moved] += weight * share
-            undecided.append(p != law.optimum and shown.undecided is not None)
-            unexplored.append(missing)
+            elif decided:
+                for (moved, to), share in automata.outcomes(kind, c, k).items():
+                    entries[(to - k) * stride + moved] += share.numerator(p, law.n)
+            undecided.append(not decided)
+            unexplored.append(decided and not entries)
             for difference, weight in sorted(entries.items()):
                 delta.append(difference)
                 numerator.append(weight)
@@ -197,18 +185,16 @@ def _expand(coding: Coding, table: _Table, codes: IntArray) -> tuple[IntArray, I
 
 
 def _refuse(coding: Coding, table: _Table, codes: IntArray, shown: IntArray) -> None:
-    law, regions = coding.automata.law, coding.automata.regions
+    automata = coding.automata
     first = int(np.flatnonzero(table.undecided[shown] | table.unexplored[shown])[0])
     code = int(codes[first])
     if table.unexplored[shown[first]]:
         raise VerificationError(
             f"state {coding.label(code)} was not foreseen by the row automata; please report this"
         )
-    r = int(law.row[int(coding.positions(codes)[first])])
+    r = int(automata.law.row[int(coding.positions(codes)[first])])
     try:
-        coding.automata.choose(
-            int(regions.row_class[r]), int(coding.pattern(codes[first : first + 1], r)[0])
-        )
+        automata.choose(automata.class_of(r), int(coding.pattern(codes[first : first + 1], r)[0]))
     except UndecidedComparisonError as error:
         raise UndecidedComparisonError(f"in state {coding.label(code)}: {error}") from None
 
@@ -327,7 +313,7 @@ def enumerate_joint(
     if merge:
         automata, _ = merge_patterns(automata)
     last = law.optimum
-    rows = tuple(dict.fromkeys(law.row[:last].tolist()))
+    rows = law.rows_met()
     largest = max_states if max_states is not None else MAX_STATES[field]
     expected = expected_states(law, merge=merge)
     if expected is not None and expected > largest:

@@ -61,7 +61,7 @@ def part_chain(
     if number == 0:
         return _explore(
             automata,
-            _all_rows(law, law.landscape.milestones[0]),
+            law.rows_met(end=law.landscape.milestones[0]),
             np.zeros(1, np.int64),
             law.landscape.milestones[0],
             progress,
@@ -69,10 +69,6 @@ def part_chain(
     begin = law.landscape.milestones[number - 1]
     rows, start = _entries(law, automata, number, begin, progress, merge=merge)
     return _explore(automata, rows, start, law.landscape.milestones[number], progress)
-
-
-def _all_rows(law: StepLaw, end: int) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(law.row[:end].tolist()))
 
 
 def _explore(
@@ -109,7 +105,7 @@ def _entries(
         except (CrossingError, NotAbsorbingError):
             d = None
         if d is not None and d.tail is not None and d.cut == begin:
-            rows = d.tail.rows
+            rows = d.tail.stretch.rows
             coding = Coding.of(automata, rows)
             starts = [d.tail.states[i].patterns for i in set(d.tail_start.values())]
             return rows, np.unique(
@@ -119,7 +115,7 @@ def _entries(
                 ]
             ).astype(np.int64)
     if number == 1:
-        rows = _all_rows(law, law.landscape.milestones[1])
+        rows = law.rows_met(end=law.landscape.milestones[1])
         coding = Coding.of(automata, rows)
 
         def stop(positions: IntArray) -> npt.NDArray[np.bool_]:

@@ -7,6 +7,10 @@ probability p/n) and 1 (up, probability (n-p)/n).
 Positions at which all of this agrees have the same *kind*. Kinds keep the derivation of
 patterns independent of n: Jump has at most fourteen of them at every n.
 
+One step is made of *proposals*: the agent chooses uniformly among its greedy actions, a flipped
+bit proposes a direction, and the action accepts or rejects. `StepLaw.proposals` is the one place
+where their probabilities are written; each is a `Share`, a form in p and n.
+
 >>> from markov_lrsao.model.landscape import Landscape
 >>> from markov_lrsao.model.parameters import Parameters
 >>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
@@ -16,9 +20,11 @@ Step(accepted=True, reward=6, next_position=6, next_state=6)
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from math import lcm
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +34,38 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 
-__all__ = ["DOWN", "UP", "Kind", "Move", "Step", "StepLaw"]
+__all__ = ["DOWN", "UP", "Kind", "Move", "Proposal", "Share", "Step", "StepLaw", "add_shares"]
 
 DOWN, UP = 0, 1
+Of = TypeVar("Of", bound=Hashable)
 IntArray = npt.NDArray[np.int64]
+
+
+class Share(NamedTuple):
+    """The probability (down p + up (n - p)) / (n `StepLaw.unit`) as a form in p and n.
+
+    >>> (Share(3, 0) + Share(0, 2)).numerator(4, 9)
+    22
+    """
+
+    down: int
+    up: int
+
+    def __add__(self, other: Share) -> Share:  # type: ignore[override] # forms add up
+        return Share(self.down + other.down, self.up + other.up)
+
+    def numerator(self, p: Any, n: Any) -> Any:
+        """Return down p + up (n - p); p and n are numbers, arrays or symbols."""
+        return self.down * p + self.up * (n - p)
+
+
+def add_shares(pairs: Iterable[tuple[Of, Share]]) -> dict[Of, Share]:
+    """Add up the shares that belong to the same."""
+    total: dict[Of, Share] = {}
+    for of, share in pairs:
+        present = total.get(of)
+        total[of] = share if present is None else present + share
+    return total
 
 
 @dataclass(frozen=True)
@@ -62,6 +96,23 @@ Kind = tuple[tuple[Move, Move], ...]
 """What all positions of one kind share: for each action the moves (down, up)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A greedy action and a proposed direction: what they do, and how likely they are.
+
+    Attributes
+    ----------
+    move : what becomes of the Q-entry, and whether the offspring is accepted
+    moved : change of position: -1, 0 or 1
+    """
+
+    action: int
+    direction: int
+    move: Move
+    moved: int
+    share: Share
+
+
 @dataclass(frozen=True, eq=False)
 class StepLaw:
     """The one-step law of an algorithm on a landscape.
@@ -89,6 +140,9 @@ class StepLaw:
     reward_index: IntArray
     rewards: tuple[fmpq, ...]
     derived: dict[object, Any] = field(default_factory=dict, repr=False)
+    _proposals: dict[tuple[int, tuple[int, ...]], tuple[Proposal, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @classmethod
     def of(
@@ -133,10 +187,47 @@ class StepLaw:
         """The position where a run ends."""
         return self.landscape.optimum
 
-    @property
+    def rows_met(self, first: int = 0, end: int | None = None) -> tuple[int, ...]:
+        """Return the rows of the positions from `first` to below `end`, by default the optimum."""
+        end = self.optimum if end is None else end
+        return tuple(dict.fromkeys(self.row[first:end].tolist()))
+
+    @cached_property
+    def unit(self) -> int:
+        """What the coefficients of a `Share` are counted in: lcm(1..actions) is worth one."""
+        return lcm(*range(1, len(self.actions) + 1))
+
+    @cached_property
     def denominator(self) -> int:
-        """A common denominator of all transition probabilities: n times lcm(1..actions)."""
-        return self.n * int(np.lcm.reduce(np.arange(1, len(self.actions) + 1)))
+        """A common denominator of all transition probabilities: n times `unit`."""
+        return self.n * self.unit
+
+    def proposals(self, kind: int, greedy: tuple[int, ...]) -> tuple[Proposal, ...]:
+        """Return all that one step can propose at positions of a kind.
+
+        The agent takes each of its greedy actions with the same probability; a uniform bit is
+        flipped, so that the proposal is downwards with probability p/n.
+        """
+        found = self._proposals.get((kind, greedy))
+        if found is None:
+            part = self.unit // len(greedy)
+            found = self._proposals[kind, greedy] = tuple(
+                Proposal(
+                    action,
+                    direction,
+                    move,
+                    (2 * direction - 1) * move.accepted,
+                    Share(part, 0) if direction == DOWN else Share(0, part),
+                )
+                for action in greedy
+                for direction, move in enumerate(self.kinds[kind][action])
+                if move.possible
+            )
+        return found
+
+    def probability(self, share: Share, p: int) -> fmpq:
+        """Return what a share is worth at a position."""
+        return fmpq(share.numerator(p, self.n), self.denominator)
 
     def reward(self, p: int, action: int, direction: int) -> fmpq:
         """Return the reward of proposing `direction` at p under the chosen action."""

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from flint import fmpq
 
 from markov_lrsao.answers.expected import central_from_factorial, runtime
-from markov_lrsao.crossing.blocks import Block, Exit, State
+from markov_lrsao.crossing.blocks import Block, Exit, Target
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
 from markov_lrsao.errors import (
@@ -27,6 +27,7 @@ from markov_lrsao.errors import (
     StateSpaceTooLargeError,
     UndecidedComparisonError,
 )
+from markov_lrsao.exact.partitions import settled_colours
 from markov_lrsao.exact.quantity import Quantity, square_root
 from markov_lrsao.exact.rationals import decimal_text, rational
 from markov_lrsao.model.algorithm import Algorithm
@@ -173,36 +174,26 @@ def _digest(*parts: object) -> str:
 
 def _colours(
     block: Block, outcome: dict[Exit, Hashable], returns: int | None
-) -> tuple[list[str], dict[Exit, str]]:
+) -> tuple[Sequence[str], dict[Exit, str]]:
     """Return colours of states and exits that differ where their behaviour does."""
-    exits = list(block.exits())
-    number = {state: i for i, state in enumerate(block.states)}
-    nodes: list[int | Exit] = [*range(len(block.states)), *exits]
-    back = {
-        x: number.get(State(block.last, x.phase, x.patterns))
-        for x in exits
-        if x.direction == returns
-    }
-    colour: dict[int | Exit, str] = {
-        i: _digest(s.position, s.phase) for i, s in enumerate(block.states)
-    }
-    colour.update({x: _digest("exit", x.direction, x.phase, outcome.get(x)) for x in exits})
-    count = 0
-    while True:
-        after: dict[int | Exit, str] = {}
-        for node in nodes:
-            if isinstance(node, Exit):
-                b = back.get(node)
-                after[node] = _digest(colour[node], None if b is None else colour[b])
-            else:
-                after[node] = _digest(
-                    colour[node], sorted((colour[t], repr(w)) for t, w in block.edges[node])
-                )
-        colour = after
-        found = len(set(colour.values()))
-        if found == count:  # a round without a split: the colours are settled
-            return [colour[i] for i in range(len(block.states))], {x: colour[x] for x in exits}
-        count = found
+    size, exits = len(block.states), block.exits
+    number: dict[Target, int] = {i: i for i in range(size)}
+    number.update({x: size + k for k, x in enumerate(exits)})
+
+    def behaviour(target: Target, colours: Sequence[str]) -> object:
+        if isinstance(target, Exit):
+            back = block.comes_back(target) if target.direction == returns else None
+            return None if back is None else colours[back]
+        return sorted((colours[number[t]], repr(w)) for t, w in block.edges[target])
+
+    colours = settled_colours(
+        [
+            *(_digest(s.position, s.phase) for s in block.states),
+            *(_digest("exit", x.direction, x.phase, outcome.get(x)) for x in exits),
+        ],
+        lambda now: [_digest(now[i], behaviour(target, now)) for target, i in number.items()],
+    )
+    return colours[:size], dict(zip(exits, colours[size:], strict=True))
 
 
 def structure(d: Decomposition) -> str:

@@ -43,7 +43,7 @@ from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import DOWN, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import Progress, no_progress
 
@@ -51,7 +51,7 @@ __all__ = ["VanishingChain", "expected_time", "vanishing_chain", "vanishing_law"
 
 Row = int | tuple[fmpq, ...] | None
 """A row: the settled action, Q1 of every entry, or None where it is never visited again."""
-Key = tuple[int, tuple[int, ...]]
+VanishingState = tuple[int, tuple[int, ...]]
 """A position and the numbers of its rows, see `VanishingChain.rows`."""
 
 _MOST_STATES = 2_000_000
@@ -79,7 +79,7 @@ class VanishingChain:
     law: StepLaw
     limit: bool
     chain: MarkovChain
-    keys: tuple[Key, ...]
+    keys: tuple[VanishingState, ...]
     rows: tuple[Row, ...]
 
     @cached_property
@@ -105,7 +105,7 @@ def vanishing_chain(
         raise ParameterError("vanishing_chain needs the law that vanishing_law returns")
     walk = _Walk(law, limit)
     start = walk.forget(0, (walk.number(walk.fresh),) * len(law.row_value))
-    number: dict[Key, int] = {start: 0}
+    number: dict[VanishingState, int] = {start: 0}
     keys, edges = [start], list[dict[int, fmpq]]()
     with progress("states of a vanishing penalty", total=None) as bar:
         for key in keys:
@@ -155,38 +155,34 @@ class _Walk:
         self.rows: list[Row] = []
         self._numbers: dict[Row, int] = {}
         self.number(None)
-        self._after: dict[tuple[int, int, int, int, int], int] = {}
+        self._after: dict[tuple[int, int, int, int, int, int], int] = {}
         self._row: list[int] = law.row.tolist()
-        self._accepted: list[list[list[bool]]] = law.accepted.tolist()
-        self._reward: list[list[list[int]]] = law.reward_index.tolist()
-        places: list[list[int]] = [[] for _ in law.row_value]
+        self._kind: list[int] = law.kind.tolist()
+        met: list[set[int]] = [set() for _ in law.row_value]
         for p, i in enumerate(self._row):
             if p != law.optimum:
-                places[i].append(p)
+                met[i].add(self._kind[p])
         every = range(count)
 
-        def same(
-            table: list[list[list[bool]]] | list[list[list[int]]], i: int, a: int, b: int
-        ) -> bool:
-            return all(table[p][a] == table[p][b] for p in places[i])
+        def accepts(kind: int, action: int) -> tuple[bool, ...]:
+            return tuple(move.accepted for move in law.kinds[kind][action])
 
-        # Once settled only acceptance matters; before that the rewards matter too.
+        # Once settled only acceptance matters; before that what is learnt matters too.
         self._settled = [
-            [min(b for b in every if same(self._accepted, i, a, b)) for a in every]
-            for i in range(len(places))
+            [
+                min(b for b in every if all(accepts(k, a) == accepts(k, b) for k in kinds))
+                for a in every
+            ]
+            for kinds in met
         ]
         self._twins = [
             {
-                tuple(
-                    b
-                    for b in every
-                    if same(self._accepted, i, a, b) and same(self._reward, i, a, b)
-                )
+                tuple(b for b in every if all(law.kinds[k][a] == law.kinds[k][b] for k in kinds))
                 for a in every
             }
-            for i in range(len(places))
+            for kinds in met
         ]
-        self._ever_down = [any(self._accepted[p][a][DOWN] for a in every) for p in range(law.n + 1)]
+        self._down = [[accepts(k, a)[DOWN] for a in every] for k in self._kind]
 
     def number(self, row: Row) -> int:
         """Return the number of a row."""
@@ -195,7 +191,7 @@ class _Walk:
             self.rows.append(row)
         return found
 
-    def successors(self, key: Key) -> list[tuple[Key, int]]:
+    def successors(self, key: VanishingState) -> list[tuple[VanishingState, int]]:
         """Return the next states with weights over the law's denominator."""
         p, rows = key
         law, n = self.law, self.law.n
@@ -205,51 +201,40 @@ class _Walk:
         row = self.rows[rows[i]]
         assert row is not None, "a forgotten row is visited"
         if isinstance(row, int):
-            chosen = [row]
+            greedy: tuple[int, ...] = (row,)
         else:
             best = max(row)
-            chosen = [a for a, q in enumerate(row) if q == best]
-        unit = law.denominator // (n * len(chosen))
+            greedy = tuple(a for a, q in enumerate(row) if q == best)
         found = []
-        for a in chosen:
-            for d, ways in ((DOWN, p), (UP, n - p)):
-                if ways:
-                    target = p + 2 * d - 1 if self._accepted[p][a][d] else p
-                    new = rows
-                    if not isinstance(row, int) and target != law.optimum:
-                        j = self._row[target]
-                        k = self._learnt(i, rows[i], a, rows[j], self._reward[p][a][d])
-                        new = (*rows[:i], k, *rows[i + 1 :])
-                    found.append((self.forget(target, new), unit * ways))
+        for e in law.proposals(self._kind[p], greedy):
+            target, new = p + e.moved, rows
+            if not isinstance(row, int) and target != law.optimum:
+                neighbour = rows[self._row[target]]
+                case = (i, rows[i], self._kind[p], e.action, e.direction, neighbour)
+                if case not in self._after:
+                    after = self._learn(i, row, e.action, e.move.gain, self.rows[neighbour])
+                    self._after[case] = self.number(after)
+                new = (*rows[:i], self._after[case], *rows[i + 1 :])
+            found.append((self.forget(target, new), e.share.numerator(p, n)))
         return found
 
-    def _learnt(self, i: int, row: int, action: int, neighbour: int, reward: int) -> int:
-        """Return the number of row i after a step of an action that moved to `neighbour`."""
-        case = (i, row, action, neighbour, reward)
-        if case not in self._after:
-            self._after[case] = self.number(self._learn(*case))
-        return self._after[case]
-
-    def _learn(self, i: int, row: int, action: int, neighbour: int, reward: int) -> Row:
-        gain, entries, other = self.law.rewards[reward], self.rows[row], self.rows[neighbour]
-        assert isinstance(entries, tuple)
-        assert other is not None
-        if gain > 0 or isinstance(other, int):
+    def _learn(
+        self, i: int, entries: tuple[fmpq, ...], action: int, gain: fmpq, neighbour: Row
+    ) -> Row:
+        """Return row i after an update of an action's entry that learnt from a neighbour."""
+        assert neighbour is not None
+        if gain > 0 or isinstance(neighbour, int):
             return self._settled[i][action]
         if not self.limit:
             return entries
         algorithm, new = self.law.algorithm, list(entries)
-        new[action] = (
-            algorithm.keep * entries[action]
-            + algorithm.learn * gain
-            + algorithm.bootstrap * max(other)
-        )
+        new[action] = algorithm.keep * entries[action] + gain + algorithm.bootstrap * max(neighbour)
         for twins in self._twins[i]:  # exchange twins, so that equal futures look equal
             for a, q in zip(twins, sorted(new[a] for a in twins), strict=True):
                 new[a] = q
         return tuple(new)
 
-    def forget(self, p: int, rows: tuple[int, ...]) -> Key:
+    def forget(self, p: int, rows: tuple[int, ...]) -> VanishingState:
         """Drop the rows that cannot be visited from p any more."""
         if p == self.law.optimum:
             return p, ()
@@ -261,6 +246,4 @@ class _Walk:
 
     def _may_go_down(self, p: int, row: int) -> bool:
         settled = self.rows[row]
-        if isinstance(settled, int):
-            return self._accepted[p][settled][DOWN]
-        return self._ever_down[p]
+        return self._down[p][settled] if isinstance(settled, int) else any(self._down[p])

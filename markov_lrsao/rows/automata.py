@@ -37,18 +37,25 @@ whoever reaches it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 from flint import fmpq
 
-from markov_lrsao.errors import SolverError, StateSpaceTooLargeError, UndecidedComparisonError
+from markov_lrsao.errors import (
+    SolverError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+    VerificationError,
+)
 from markov_lrsao.exact.intervals import Interval
-from markov_lrsao.model.law import DOWN, UP, Move, StepLaw
+from markov_lrsao.model.law import DOWN, UP, Move, Share, StepLaw
 from markov_lrsao.model.statements import implements
 from markov_lrsao.rows.bounds import Term, least_bounds
 from markov_lrsao.rows.patterns import Pattern, updated_pattern
 from markov_lrsao.rows.regions import AbstractPosition, Regions
+from markov_lrsao.rows.steps import Event, Outcome, outcomes_of
 
 __all__ = ["LARGEST_GROUP", "MOST_TRANSITIONS", "RowAutomata", "derive_automata"]
 
@@ -85,6 +92,74 @@ class RowAutomata:
     boxes: tuple[tuple[Box, ...], ...]
     following: dict[tuple[int, int, int, int, int], int]
     rounds: int
+    _events: dict[tuple[int, int, int], tuple[Event, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    _outcomes: dict[tuple[int, int, int], Mapping[Outcome, Share]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def class_of(self, row: int) -> int:
+        """Return the class of a row."""
+        return int(self.regions.row_class[row])
+
+    def place(self, position: int) -> tuple[int, int]:
+        """Return the kind of a position and the class of the row shown there."""
+        return int(self.law.kind[position]), self.class_of(self.law.row[position])
+
+    def events(self, kind: int, row_class: int, pattern: int) -> tuple[Event, ...]:
+        """Return all that one step can do; nothing where no run shows this pattern.
+
+        Raises
+        ------
+        UndecidedComparisonError
+            The bounds do not decide which entry is largest.
+        """
+        key = (kind, row_class, pattern)
+        if key not in self._events:
+            # The derivation follows all proposals of a pattern that it meets, or none.
+            self._events[key] = tuple(
+                Event(e.action, e.direction, e.move, e.moved, e.share, following)
+                for e in self.law.proposals(kind, self.choose(row_class, pattern))
+                if (following := self.following.get((*key, e.action, e.direction))) is not None
+            )
+        return self._events[key]
+
+    def outcomes(self, kind: int, row_class: int, pattern: int) -> Mapping[Outcome, Share]:
+        """Return the events gathered by outcome: (change of position, next pattern)."""
+        key = (kind, row_class, pattern)
+        if key not in self._outcomes:
+            self._outcomes[key] = outcomes_of(self.events(*key))
+        return self._outcomes[key]
+
+    def events_at(self, position: int, pattern: int) -> tuple[Event, ...]:
+        """Return the events at a position.
+
+        Raises
+        ------
+        VerificationError
+            The derivation never met this pattern here, so no run can.
+        """
+        return self.events(*self.place(position), pattern) or self._refuse(position, pattern)
+
+    def outcomes_at(self, position: int, pattern: int) -> Mapping[Outcome, Share]:
+        """Return the outcomes at a position; see `events_at`."""
+        return self.outcomes(*self.place(position), pattern) or self._refuse(position, pattern)
+
+    def _refuse(self, position: int, pattern: int) -> NoReturn:
+        label = self.label(self.place(position)[1], pattern)
+        raise VerificationError(
+            f"pattern {label} at position {position} was not foreseen by the row automata; "
+            f"please report this"
+        )
+
+    def is_met(self, position: int, pattern: int) -> bool:
+        """Whether the derivation met this pattern here; if not, no run ever does."""
+        kind, c = self.place(position)
+        return any(
+            (kind, c, pattern, e.action, e.direction) in self.following
+            for e in self.law.proposals(kind, self.patterns[c][pattern].maximal)
+        )
 
     def choose(self, row_class: int, pattern: int) -> tuple[int, ...]:
         """Return the greedy actions, among which the agent chooses uniformly.
@@ -188,26 +263,20 @@ class _Derivation:
         """Yield what one step makes of (place, patterns of the group's rows)."""
         assert place.slot is not None
         current = shown[place.slot]
-        for action in self.patterns[place.row_class][current].maximal:
-            for direction in (DOWN, UP):
-                move = self.law.kinds[place.kind][action][direction]
-                if not move.possible:
-                    continue
-                key = (place.kind, place.row_class, current, action, direction)
-                if key not in self.following:
-                    self.following[key] = self.follow(
-                        (place.row_class, current),
-                        action,
-                        move,
-                        self.outside[place.row_class, place.kind, direction],
-                        largest,
-                    )
-                after = (*shown[: place.slot], self.following[key], *shown[place.slot + 1 :])
-                if not move.accepted:
-                    yield place.number, after
-                else:
-                    for to in place.below if direction == DOWN else place.above:
-                        yield to, after
+        greedy = self.patterns[place.row_class][current].maximal
+        for e in self.law.proposals(place.kind, greedy):
+            key = (place.kind, place.row_class, current, e.action, e.direction)
+            if key not in self.following:
+                self.following[key] = self.follow(
+                    (place.row_class, current),
+                    e.action,
+                    e.move,
+                    self.outside[place.row_class, place.kind, e.direction],
+                    largest,
+                )
+            after = (*shown[: place.slot], self.following[key], *shown[place.slot + 1 :])
+            for to in (place.below, (place.number,), place.above)[e.moved + 1]:
+                yield to, after
 
     def follow(
         self,

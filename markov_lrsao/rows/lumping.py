@@ -12,14 +12,12 @@ unused, one of them used, and the target objective alone.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 
-from flint import fmpq
-
 from markov_lrsao.exact.intervals import Interval
-from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.exact.partitions import coarsest_partition
+from markov_lrsao.model.law import add_shares
 from markov_lrsao.rows.automata import RowAutomata
 
 __all__ = ["merge_patterns", "pattern_classes"]
@@ -28,43 +26,28 @@ __all__ = ["merge_patterns", "pattern_classes"]
 def pattern_classes(automata: RowAutomata, row_class: int) -> list[int]:
     """Return for each pattern of a row class the number of its equivalence class.
 
-    Partition refinement: start with one class and split until stable. A pattern whose
-    greedy choice is undecided is never merged. Classes are numbered by first member.
+    A pattern whose greedy choice is undecided is never merged. Classes are numbered by first
+    member.
     """
-    patterns = automata.patterns[row_class]
     kinds = sorted({k for k, c, *_ in automata.following if c == row_class})
-    number = [0] * len(patterns)
-    while True:
-        seen: dict[tuple[object, ...], int] = {}
-        refined = [
-            seen.setdefault(
-                (number[k], _signature(automata, row_class, k, kinds, number)), len(seen)
+    shown = automata.patterns[row_class]
+    apart = [None if p.undecided is None else k for k, p in enumerate(shown)]
+
+    def signature(pattern: int, classes: Sequence[int]) -> Hashable:
+        """Return per kind the shares of (change of position, next class)."""
+        if apart[pattern] is not None:
+            return None
+        return tuple(
+            frozenset(
+                add_shares(
+                    ((moved, classes[to]), share)
+                    for (moved, to), share in automata.outcomes(kind, row_class, pattern).items()
+                ).items()
             )
-            for k in range(len(patterns))
-        ]
-        if refined == number:
-            return number
-        number = refined
+            for kind in kinds
+        )
 
-
-def _signature(
-    automata: RowAutomata, row_class: int, pattern: int, kinds: list[int], number: list[int]
-) -> tuple[object, ...]:
-    shown = automata.patterns[row_class][pattern]
-    if shown.undecided is not None:
-        return ("undecided", pattern)
-    share = fmpq(1, len(shown.maximal))
-    result = []
-    for kind in kinds:
-        for direction in (DOWN, UP):
-            outcome: Counter[tuple[bool, int]] = Counter()
-            for action in shown.maximal:
-                key = (kind, row_class, pattern, action, direction)
-                move = automata.law.kinds[kind][action][direction]
-                if key in automata.following:
-                    outcome[move.accepted, number[automata.following[key]]] += 1
-            result.append(tuple(sorted((*o, str(w * share)) for o, w in outcome.items())))
-    return tuple(result)
+    return list(coarsest_partition(apart, signature))
 
 
 def merge_patterns(

@@ -87,9 +87,7 @@ class _System:
 def _system(refined: Refined, counts: Callable[[int], bool], order: int) -> _System:
     from scipy.sparse import csr_array
 
-    weigh = EdgeWeights(
-        Evaluation(exact=True, order=order), refined.automata.law.n, refined.denominator
-    )
+    weigh = EdgeWeights(Evaluation(exact=True, order=order), refined.law.n, refined.denominator)
     owner: list[int] = []
     first: list[int] = []
     terms: list[list[tuple[int, Element]]] = []

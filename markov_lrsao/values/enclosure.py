@@ -15,7 +15,7 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.crossing.blocks import Exit, State
+from markov_lrsao.crossing.blocks import Exit, State, Target
 from markov_lrsao.crossing.decomposition import Decomposition, cut_of, decompose
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
 from markov_lrsao.errors import (
@@ -27,11 +27,12 @@ from markov_lrsao.errors import (
 from markov_lrsao.exact.quantity import Quantity, Trap
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.exact.series import Element
-from markov_lrsao.model.law import DOWN, StepLaw
+from markov_lrsao.model.law import DOWN, Share, StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.choices import bound_moments, probability_of_choice
-from markov_lrsao.values.refinement import Edge, Refined
+from markov_lrsao.values.merging import added_edges
+from markov_lrsao.values.refinement import Refined
 from markov_lrsao.values.tails import LEVELS, refined_decomposition
 from markov_lrsao.values.traps import fate
 from markov_lrsao.values.whole_run import describe_state
@@ -283,17 +284,16 @@ def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
 def _with_lost_runs(block: Refined) -> tuple[Refined, int]:
     """Replace downward exits by one state that is never left; return its number."""
     lost = len(block.states)
-    unit = block.denominator // block.automata.law.n
+    unit = block.denominator // block.law.n
 
-    def moved(edges: tuple[Edge, ...]) -> tuple[Edge, ...]:
-        kept = [e for e in edges if not (isinstance(e[0], Exit) and e[0].direction == DOWN)]
-        down = [e[1] for e in edges if isinstance(e[0], Exit) and e[0].direction == DOWN]
-        shares = [w for w in down if isinstance(w, tuple)]
-        total = (sum(w[0] for w in shares), sum(w[1] for w in shares))
-        return (*kept, (lost, total)) if shares else tuple(kept)
+    def place(target: Target) -> Target:
+        fallen = isinstance(target, Exit) and target.direction == DOWN
+        return lost if fallen else target
 
-    options = tuple(tuple(moved(edges) for edges in choices) for choices in block.options)
-    state = State(block.first, 0, ())
+    options = tuple(
+        tuple(added_edges(edges, place) for edges in choices) for choices in block.options
+    )
+    state = State(block.stretch.first, 0, ())
     return replace(
-        block, states=(*block.states, state), options=(*options, (((lost, (unit, unit)),),))
+        block, states=(*block.states, state), options=(*options, (((lost, Share(unit, unit)),),))
     ), lost

@@ -244,7 +244,7 @@ def _narrower(a: Answer, b: Answer) -> bool:
 
 def solve_values(block: Refined, field: Field, moments: int) -> Answer:
     """Return the moments of a block that is followed from the start to the optimum."""
-    law = block.automata.law
+    law = block.law
     outcome = fate(block)
     size = len(block.states)
     start = block.start[0]
@@ -299,7 +299,7 @@ def _enclosed(
 
 def _enclosed_phase(block: Refined, outcome: Fate, k: int, moments: int) -> list[Quantity]:
     """Enclose the moments of phase k, which ends before any trap is closed."""
-    counted = [j == k for j in range(_count(block.automata.law))]
+    counted = [j == k for j in range(_count(block.law))]
     if not outcome.wanders:
         over = {i for i, s in enumerate(block.states) if s.phase > k}
         return _enclosed(block, counted, moments, over)
@@ -315,7 +315,7 @@ def _trap(block: Refined, outcome: Fate) -> Trap:
 
 def _infinite(block: Refined, outcome: Fate, moments: int, met: fmpq | None) -> Answer:
     """E[T] is infinite; phases that every run completes keep their own moments."""
-    law = block.automata.law
+    law = block.law
     trap = _trap(block, outcome)
     # A phase that ends on the way into a trap is completed all the same.
     first_stuck = min(block.states[i].phase for i in outcome.ends)

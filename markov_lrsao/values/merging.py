@@ -10,13 +10,18 @@ an exact lumping; with choices, the merged block allows just the same laws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from markov_lrsao.crossing.blocks import Exit, State
-from markov_lrsao.values.refinement import Edge, Refined
+from markov_lrsao.crossing.blocks import Corridor, Edge, Exit, Target, Weight
+from markov_lrsao.exact.partitions import coarsest_partition
+from markov_lrsao.model.law import add_shares
+from markov_lrsao.values.refinement import Refined
 
-__all__ = ["merge_alike"]
+__all__ = ["added_edges", "merge_alike"]
+
+Place = TypeVar("Place", bound=Hashable)
 
 
 def merge_alike(
@@ -29,85 +34,53 @@ def merge_alike(
     outcome : exits with different outcomes are never merged
     returns : direction of the exits after which the walk comes back at the end it left
     """
-    exits = list(
-        dict.fromkeys(
-            t
-            for options in block.options
-            for edges in options
-            for t, _ in edges
-            if isinstance(t, Exit)
-        )
-    )
-    number = {state: i for i, state in enumerate(block.states)}
-    back = {
-        x: number.get(State(block.last, x.phase, x.patterns)) if x.direction == returns else None
-        for x in exits
-    }
+    exits = block.exits
+    back = {x: block.comes_back(x) if x.direction == returns else None for x in exits}
     came_from = {i: x for x, i in back.items() if i is not None}
-    exit_class = _numbered([outcome(x) for x in exits])
-    of_exit = dict(zip(exits, exit_class, strict=True))
-    state_class = _numbered([(s.position, s.phase) for s in block.states])
-    while True:
+    size = len(block.states)
+    number: dict[Target, int] = {i: i for i in range(size)}
+    number.update({x: size + k for k, x in enumerate(exits)})
 
-        def place(target: int | Exit) -> tuple[bool, int]:
-            if isinstance(target, Exit):
-                return True, of_exit[target]  # noqa: B023 - used within the round only
-            return False, state_class[target]  # noqa: B023
-
-        refined = _numbered(
-            [
-                (
-                    state_class[i],
-                    of_exit.get(came_from[i]) if i in came_from else None,
-                    frozenset(_collected(edges, place) for edges in options),
-                )
-                for i, options in enumerate(block.options)
-            ]
+    def signature(element: int, classes: Sequence[int]) -> Hashable:
+        """Return where the options of a state lead, or where the walk after an exit does."""
+        if element >= size:
+            again = back[exits[element - size]]
+            return None if again is None else classes[again]
+        source = came_from.get(element)
+        return (
+            None if source is None else classes[number[source]],
+            frozenset(
+                frozenset(added_edges(e, lambda t: classes[number[t]]))
+                for e in block.options[element]
+            ),
         )
-        exits_refined = _numbered(
-            [(of_exit[x], None if (b := back[x]) is None else refined[b]) for x in exits]
-        )
-        settled = len(set(refined)) == len(set(state_class)) and len(set(exits_refined)) == len(
-            set(of_exit.values())
-        )
-        state_class, of_exit = refined, dict(zip(exits, exits_refined, strict=True))
-        if settled:
-            break
-    return _representatives(block, exits, of_exit, state_class, back)
+
+    classes = coarsest_partition(
+        [*((s.position, s.phase) for s in block.states), *(("exit", outcome(x)) for x in exits)],
+        signature,
+    )
+    of_exit = dict(zip(exits, classes[size:], strict=True))
+    return _representatives(block, of_exit, classes[:size], back)
 
 
-def _numbered(keys: list[Hashable]) -> list[int]:
-    seen: dict[Hashable, int] = {}
-    return [seen.setdefault(key, len(seen)) for key in keys]
-
-
-def _collected(
-    edges: tuple[Edge, ...], place: Callable[[int | Exit], tuple[bool, int]]
-) -> frozenset[Hashable]:
-    """Add up the shares of an option per class of target."""
-    total: dict[tuple[bool, int], list[int]] = {}
-    result: set[Hashable] = set()
-    for target, weight in edges:
-        if isinstance(weight, tuple):
-            shares = total.setdefault(place(target), [0, 0])
-            shares[0] += weight[0]
-            shares[1] += weight[1]
-        else:
-            result.add((place(target), weight))
-    result.update((where, tuple(shares)) for where, shares in total.items())
-    return frozenset(result)
+def added_edges(
+    edges: Iterable[Edge], place: Callable[[Target], Place]
+) -> tuple[tuple[Place, Weight], ...]:
+    """Add up the shares that lead to the same place; corridors come first, as they are."""
+    whole = [(place(t), w) for t, w in edges if isinstance(w, Corridor)]
+    shares = add_shares((place(t), w) for t, w in edges if not isinstance(w, Corridor))
+    return (*whole, *shares.items())
 
 
 def _representatives(
     block: Refined,
-    exits: list[Exit],
     of_exit: dict[Exit, int],
-    state_class: list[int],
+    state_class: Sequence[int],
     back: dict[Exit, int | None],
 ) -> tuple[Refined, dict[int, int], dict[Exit, Exit]]:
     first_exit: dict[int, Exit] = {}
-    for x in exits:
-        first_exit.setdefault(of_exit[x], x)
+    for x, c in of_exit.items():
+        first_exit.setdefault(c, x)
     representative: dict[int, int] = {}
     for x in first_exit.values():  # the walk must find the state it comes back to
         if (b := back[x]) is not None:
@@ -118,25 +91,16 @@ def _representatives(
     new_number = {i: k for k, i in enumerate(kept)}
     became = {i: new_number[representative[c]] for i, c in enumerate(state_class)}
 
-    def moved(edges: tuple[Edge, ...]) -> tuple[Edge, ...]:
-        shares: dict[int | Exit, list[int]] = {}
-        other: list[Edge] = []
-        for target, weight in edges:
-            to = first_exit[of_exit[target]] if isinstance(target, Exit) else became[target]
-            if isinstance(weight, tuple):
-                total = shares.setdefault(to, [0, 0])
-                total[0] += weight[0]
-                total[1] += weight[1]
-            else:
-                other.append((to, weight))
-        return (*other, *((to, (a, b)) for to, (a, b) in shares.items()))
+    def place(target: Target) -> Target:
+        return first_exit[of_exit[target]] if isinstance(target, Exit) else became[target]
 
     merged = replace(
         block,
         states=tuple(block.states[i] for i in kept),
         options=tuple(
-            tuple(dict.fromkeys(moved(edges) for edges in block.options[i])) for i in kept
+            tuple(dict.fromkeys(added_edges(edges, place) for edges in block.options[i]))
+            for i in kept
         ),
         start=tuple(became[i] for i in block.start),
     )
-    return merged, became, {x: first_exit[of_exit[x]] for x in exits}
+    return merged, became, {x: first_exit[c] for x, c in of_exit.items()}

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from markov_lrsao.crossing.blocks import Exit, State
+from markov_lrsao.crossing.blocks import Exit, State, Stretch
 from markov_lrsao.crossing.decomposition import (
     Decomposition,
     cut_of,
@@ -26,18 +26,18 @@ from markov_lrsao.crossing.decomposition import (
     find_sites,
     phase_of_sites,
     regions_below,
-    tail_rows,
 )
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
-from markov_lrsao.values.clusters import Clusters, Precision
+from markov_lrsao.values.cells import Precision
+from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import merge_alike
-from markov_lrsao.values.refinement import Refined, refine, safe_actions
+from markov_lrsao.values.refinement import Refined, ValueWalk, refine, safe_actions
 
-__all__ = ["LEVELS", "Level", "Tail", "refined_decomposition"]
+__all__ = ["LEVELS", "Level", "Tail", "before_cut", "refined_decomposition"]
 
 
 @dataclass(frozen=True)
@@ -113,49 +113,27 @@ def refined_decomposition(
         raise CrossingError("no row comes back: there is nothing to refine")
     automata = automata if automata is not None else automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
-    apart = {int(automata.regions.row_class[r]) for r in (row, below)}
-    merged, _ = merge_patterns(automata, apart)
+    merged, _ = merge_patterns(automata, {automata.class_of(r) for r in (row, below)})
     regions, milestones = regions_below(law, cut), law.landscape.milestones
     sites, counts, top, bottom_last = find_sites(merged, cut, regions, milestones)
     phase = phase_of_sites(milestones, cut, bottom_last)
     if top is None:
         raise CrossingError("no sites lie between the two regions of one row")
-    if tail_rows(law, int(regions[-1])) != (below, row):
+    if law.rows_met(int(regions[-1])) != (below, row):
         raise CrossingError("after the cut more than two rows are met")
-    precision = level.precision(law, below)
-    rows = tuple(dict.fromkeys(law.row[: bottom_last + 1].tolist()))
-    if row not in rows:
+    stretch = Stretch(merged, 0, bottom_last, milestones, reenter=UP)
+    if row not in stretch.rows:
         raise CrossingError(
             f"agent state {law.row_value[row]} is met both among the sites and after the cut"
         )
-    brought = Clusters(law, replace(precision, coarser=()))
-    start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
-    bottom = refine(
-        merged,
-        brought,
-        0,
-        bottom_last,
-        [start],
-        milestones,
-        rows=rows,
-        tracked=[row],
-        reenter=UP,
-        largest=largest,
+    precision = level.precision(law, below)
+    bottom = before_cut(stretch, row, precision, largest)
+    slot, marks = stretch.rows.index(row), exit_marks(top)
+    exits = [x for x in bottom.exits if x.direction == UP]
+    pairs = [(x.patterns[slot], mark) for x in exits for mark in marks]
+    whole, entered = Tail(merged, cut, precision, bottom.clusters, pairs).explore(
+        largest, lose=lose
     )
-    if bottom.undecided:
-        raise CrossingError("a comparison before the cut depends on values")
-    slot = rows.index(row)
-    exits = [x for x in bottom.block().exits() if x.direction == UP]
-    marks = exit_marks(top)
-    tail = Tail(
-        law,
-        merged,
-        Clusters(law, precision),
-        cut,
-        brought,
-        [(x.patterns[slot], mark) for x in exits for mark in marks],
-    )
-    whole, entered = tail.explore(largest, lose=lose)
     starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
 
     def outcome(x: Exit) -> tuple[object, ...]:
@@ -178,6 +156,23 @@ def refined_decomposition(
     )
 
 
+def before_cut(stretch: Stretch, row: int, precision: Precision, largest: int) -> Refined:
+    """Follow the row that comes back after the cut by values, on a stretch that begins at 0.
+
+    Raises
+    ------
+    CrossingError
+        A comparison depends on these values already.
+    StateSpaceTooLargeError, UndecidedComparisonError
+    """
+    clusters = Clusters(stretch.law, replace(precision, coarser=()))
+    start = State(0, 0, tuple(clusters.fresh(r) if r == row else 0 for r in stretch.rows))
+    found = refine(ValueWalk(stretch, clusters, [row]), [start], largest=largest)
+    if found.undecided:
+        raise CrossingError("a comparison before the cut depends on values")
+    return found
+
+
 class Tail:
     """The walk after the cut, on the rows of the cut and of the position below.
 
@@ -190,14 +185,15 @@ class Tail:
 
     def __init__(
         self,
-        law: StepLaw,
         automata: RowAutomata,
-        clusters: Clusters,
         cut: int,
+        precision: Precision,
         brought: Clusters,
         pairs: Sequence[tuple[int, int]],
     ) -> None:
-        self.law, self.automata, self.clusters, self.cut = law, automata, clusters, cut
+        law = automata.law
+        self.law, self.automata, self.cut = law, automata, cut
+        self.clusters = Clusters(law, precision)
         self.brought, self.pairs = brought, list(dict.fromkeys(pairs))
         self.row, self.below = int(law.row[cut]), int(law.row[cut - 1])
         self.safe = {r: safe_actions(law, cut - 1, law.optimum, r) for r in (self.row, self.below)}
@@ -212,37 +208,21 @@ class Tail:
         CrossingError
             The walk can fall below the tail, and `lose` does not give such runs up.
         """
+        stretch = Stretch(
+            self.automata, self.cut - 1, self.law.optimum, self.law.landscape.milestones
+        )
+        walk = ValueWalk(stretch, self.clusters, stretch.rows, final=True, lose=lose)
         entered = self.entered()
         while True:
-            found = refine(
-                self.automata,
-                self.clusters,
-                self.cut - 1,
-                self.law.optimum,
-                list(dict.fromkeys(entered.values())),
-                self.law.landscape.milestones,
-                rows=(self.below, self.row),
-                tracked=(self.below, self.row),
-                final=True,
-                lose=lose,
-                largest=largest,
-            )
+            found = refine(walk, list(dict.fromkeys(entered.values())), largest=largest)
             again = self.entered()  # clusters have grown: the walk may begin in others
             if again == entered and not self.clusters.grown:
                 break
             entered = again
-        fallen = {
-            x
-            for options in found.options
-            for edges in options
-            for x, _ in edges
-            if isinstance(x, Exit) and x.direction == DOWN
-        }
-        if fallen and not lose:
+        if not lose and any(x.direction == DOWN for x in found.exits):
             raise fell_below(self.cut, self.cut - 1)
-        number = {state: i for i, state in enumerate(found.states)}
         merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase))
-        return merged, {key: became[number[state]] for key, state in entered.items()}
+        return merged, {key: became[found.number[state]] for key, state in entered.items()}
 
     def entered(self) -> dict[tuple[int, int], State]:
         """Return the state in which the cut is hit, per pair."""
@@ -251,7 +231,7 @@ class Tail:
         for brought, mark in self.pairs:
             a = self.clusters.of_box(
                 self.row,
-                self.brought.keys[brought].pattern,
+                self.brought.traits[brought].pattern,
                 self.brought.boxes[brought],
                 self.safe[self.row],
             )
@@ -266,7 +246,7 @@ class Tail:
         carried out here; otherwise the automaton's bounds are taken.
         """
         law, automata, row = self.law, self.automata, self.below
-        c, kind = int(automata.regions.row_class[row]), int(law.kind[self.cut - 1])
+        kind, c = automata.place(self.cut - 1)
         patterns, boxes = automata.patterns[c], automata.boxes[c]
         before = [
             (k, action)

@@ -22,16 +22,18 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.crossing.blocks import Corridor, Exit, State
-from markov_lrsao.crossing.decomposition import cut_of, tail_rows
+from markov_lrsao.crossing.blocks import Corridor, Edge, Exit, State, Stretch, Target
+from markov_lrsao.crossing.decomposition import cut_of
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
-from markov_lrsao.values.clusters import Clusters, Precision
-from markov_lrsao.values.refinement import Edge, Refined, refine
-from markov_lrsao.values.tails import Level, Tail
+from markov_lrsao.values.cells import Precision
+from markov_lrsao.values.clusters import Clusters
+from markov_lrsao.values.merging import added_edges
+from markov_lrsao.values.refinement import Refined, ValueWalk, refine
+from markov_lrsao.values.tails import Level, Tail, before_cut
 
 __all__ = ["chain_with_values", "describe_state", "everything", "joint_with_values"]
 
@@ -46,65 +48,35 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
     ------
     CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
-    cut = cut_of(law)
-    if cut == law.optimum or len(tail_rows(law, cut - 1)) != 2:
+    cut, optimum = cut_of(law), law.optimum
+    if cut == optimum or len(law.rows_met(cut - 1)) != 2:
         raise CrossingError("no single row comes back after the cut")
     automata = automata_of(law, cut)
     row, below = int(law.row[cut]), int(law.row[cut - 1])
-    merged, _ = merge_patterns(automata, {int(automata.regions.row_class[r]) for r in (row, below)})
+    merged, _ = merge_patterns(automata, {automata.class_of(r) for r in (row, below)})
     precision = level.precision(law, below)
-    rows = tuple(dict.fromkeys(law.row[:cut].tolist()))
-    brought = Clusters(law, replace(precision, coarser=()))
-    start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
-    before = refine(
-        merged,
-        brought,
-        0,
-        cut - 1,
-        [start],
-        law.landscape.milestones,
-        rows=rows,
-        tracked=[row],
-        largest=largest,
-    )
-    if before.undecided:
-        raise CrossingError("a comparison before the cut depends on values")
-    at, under = rows.index(row), rows.index(below)
-    exits = list(before.block().exits())
-    tail, entered = Tail(
-        law,
-        merged,
-        Clusters(law, precision),
-        cut,
-        brought,
-        [(x.patterns[at], x.patterns[under]) for x in exits],
-    ).explore(largest)
+    stretch = Stretch(merged, 0, cut - 1, law.landscape.milestones)
+    before = before_cut(stretch, row, precision, largest)
+    at, under = (stretch.rows.index(r) for r in (row, below))
+    pairs = [(x.patterns[at], x.patterns[under]) for x in before.exits]
+    tail, entered = Tail(merged, cut, precision, before.clusters, pairs).explore(largest)
     shift = len(before.states)
 
-    def into_tail(edges: Sequence[Edge]) -> tuple[Edge, ...]:
-        shares: dict[int | Exit, list[int]] = {}
-        for target, weight in edges:
-            assert isinstance(weight, tuple)
-            to = (
-                target
-                if isinstance(target, int)
-                else (shift + entered[target.patterns[at], target.patterns[under]])
-            )
-            total = shares.setdefault(to, [0, 0])
-            total[0] += weight[0]
-            total[1] += weight[1]
-        return tuple((to, (a, b)) for to, (a, b) in shares.items())
+    def into_tail(target: Target) -> Target:
+        if isinstance(target, int):
+            return target
+        return shift + entered[target.patterns[at], target.patterns[under]]
 
     def shifted(edges: Sequence[Edge]) -> tuple[Edge, ...]:
         return tuple((t + shift if isinstance(t, int) else t, w) for t, w in edges)
 
     return replace(
         before,
-        last=law.optimum,
+        stretch=replace(stretch, last=optimum),
         states=before.states + tail.states,
         after=tail,
         options=(
-            *(tuple(into_tail(e) for e in o) for o in before.options),
+            *(tuple(added_edges(e, into_tail) for e in o) for o in before.options),
             *(tuple(shifted(e) for e in o) for o in tail.options),
         ),
     )
@@ -112,12 +84,10 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
 
 def undecided_rows(automata: RowAutomata) -> tuple[int, ...]:
     """Return the rows one of whose patterns leaves the greedy choice open."""
-    law, regions = automata.law, automata.regions
-    rows = dict.fromkeys(law.row[: law.optimum].tolist())
     return tuple(
         r
-        for r in rows
-        if any(p.undecided is not None for p in automata.patterns[int(regions.row_class[r])])
+        for r in automata.law.rows_met()
+        if any(p.undecided is not None for p in automata.patterns[automata.class_of(r)])
     )
 
 
@@ -135,26 +105,13 @@ def everything(
     StateSpaceTooLargeError
     """
     automata = automata_of(law)
-    tracked = (
-        tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
-        if all_rows
-        else undecided_rows(automata)
-    )
-    merged, _ = merge_patterns(automata, {int(automata.regions.row_class[r]) for r in tracked})
-    rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    every = law.rows_met()
+    tracked = every if all_rows else undecided_rows(automata)
+    merged, _ = merge_patterns(automata, {automata.class_of(r) for r in tracked})
     clusters = Clusters(law, Precision(mesh, exact_bits))
-    start = State(0, 0, tuple(clusters.fresh(r) if r in tracked else 0 for r in rows))
-    return refine(
-        merged,
-        clusters,
-        0,
-        law.optimum,
-        [start],
-        law.landscape.milestones,
-        rows=rows,
-        tracked=tracked,
-        largest=largest,
-    )
+    start = State(0, 0, tuple(clusters.fresh(r) if r in tracked else 0 for r in every))
+    stretch = Stretch(merged, 0, law.optimum, law.landscape.milestones)
+    return refine(ValueWalk(stretch, clusters, tracked), [start], largest=largest)
 
 
 def describe_state(block: Refined, state: int) -> str:
@@ -166,14 +123,15 @@ def describe_state(block: Refined, state: int) -> str:
         own = len(block.states) - len(block.after.states)
         if state >= own:
             return describe_state(block.after, state - own)
-    law, shown = block.automata.law, block.states[state]
+    law, automata, shown = block.law, block.stretch.automata, block.states[state]
     text = [f"p={shown.position}"]
-    for r, k in sorted(zip(block.rows, shown.patterns, strict=True)):
+    for r, k in sorted(zip(block.stretch.rows, shown.patterns, strict=True)):
         if k < 0:
             continue
-        c = int(block.automata.regions.row_class[r])
         pattern = (
-            block.clusters.keys[k].pattern if r in block.tracked else block.automata.patterns[c][k]
+            block.clusters.traits[k].pattern
+            if r in block.tracked
+            else automata.patterns[automata.class_of(r)][k]
         )
         if any(pattern.signs) or any(pattern.order):
             text.append(f"[{law.row_value[r]}: {pattern.label(law.actions)}]")
@@ -191,7 +149,7 @@ def chain_with_values(
     ----------
     chosen : option taken in each state, by default the first (the only one where decided)
     """
-    law = block.automata.law
+    law = block.law
     n, size = law.n, len(block.states)
     edges: list[list[tuple[int, int]]] = []
     positions = [s.position for s in block.states]
@@ -222,9 +180,7 @@ def chain_with_values(
                 row.update(dict(_step(n, weight.first, i, nxt, block.denominator)))
                 continue
             to = optimum if isinstance(target, Exit) else target
-            share = weight[0] * state.position + weight[1] * (n - state.position)
-            if share:
-                row[to] = row.get(to, 0) + share
+            row[to] = row.get(to, 0) + weight.numerator(state.position, n)
         edges.append(list(row.items()))
     edges += extra
     end = len(edges)

@@ -11,34 +11,13 @@ from __future__ import annotations
 from flint import fmpq
 
 from markov_lrsao.exact.linear import solve_columns, solve_rows
-from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.model.law import UP
 from markov_lrsao.rows.automata import RowAutomata
 
 __all__ = ["entry_law", "first_subphase", "probability_of_e"]
 
-State = tuple[int, int, int]
+PlateauState = tuple[int, int, int]
 """Position, pattern of row 0, pattern of the row of n-l-1."""
-
-
-def _steps(automata: RowAutomata, p: int, k: int) -> list[tuple[int, int, bool, int, fmpq]]:
-    """Return (action, direction, accepted, next pattern, probability) at a position."""
-    law = automata.law
-    c, kind = int(automata.regions.row_class[law.row[p]]), int(law.kind[p])
-    greedy = automata.choose(c, k)
-    found = []
-    for a in greedy:
-        for d, weight in ((DOWN, p), (UP, law.n - p)):
-            if weight:
-                found.append(
-                    (
-                        a,
-                        d,
-                        law.kinds[kind][a][d].accepted,
-                        automata.following[kind, c, k, a, d],
-                        fmpq(weight, law.n * len(greedy)),
-                    )
-                )
-    return found
 
 
 def _absorbed(
@@ -53,12 +32,10 @@ def _absorbed(
     exits: dict[tuple[int, int], dict[int, fmpq]] = {}
     for number, (p, k) in enumerate(states):
         row: dict[int, fmpq] = {}
-        for _, d, accepted, after, chance in _steps(automata, p, k):
-            q = p + 2 * d - 1 if accepted else p
+        for (moved, after), share in automata.outcomes_at(p, k).items():
+            q, chance = p + moved, automata.law.probability(share, p)
             if q > inside[-1]:
-                exits.setdefault((q, after), {})[number] = (
-                    exits.get((q, after), {}).get(number, fmpq(0)) + chance
-                )
+                exits.setdefault((q, after), {})[number] = chance
                 continue
             target = (max(q, inside[0]), after)
             if target not in index:
@@ -74,7 +51,7 @@ def _absorbed(
     }
 
 
-def entry_law(automata: RowAutomata) -> dict[State, fmpq]:
+def entry_law(automata: RowAutomata) -> dict[PlateauState, fmpq]:
     """Return the law of the state in which phase 3 begins."""
     law = automata.law
     first, cut = law.landscape.milestones[:2]
@@ -98,11 +75,11 @@ def first_subphase(automata: RowAutomata) -> fmpq:
     for p, a, b in states:
         row: dict[int, fmpq] = {}
         on_plateau = p >= cut
-        for action, d, accepted, after, chance in _steps(automata, p, a if on_plateau else b):
-            q = p + 2 * d - 1 if accepted else p
-            if q == optimum or (on_plateau and action == right and d == UP):
+        for e in automata.events_at(p, a if on_plateau else b):
+            q, chance = p + e.moved, law.probability(e.share, p)
+            if q == optimum or (on_plateau and e.action == right and e.direction == UP):
                 continue
-            target = (q, after, b) if on_plateau else (q, a, after)
+            target = (q, e.following, b) if on_plateau else (q, a, e.following)
             if target not in index:
                 index[target] = len(states)
                 states.append(target)
@@ -117,11 +94,11 @@ def probability_of_e(automata: RowAutomata) -> fmpq:
     law = automata.law
     cut = law.landscape.milestones[1]
     j, r = law.actions.index("J"), law.actions.index("R")
-    c = int(automata.regions.row_class[law.row[0]])
+    _, c = automata.place(0)
     total = fmpq(0)
     for (p, a, _), weight in entry_law(automata).items():
-        for _, d, accepted, after, chance in _steps(automata, p, a):
+        for (moved, after), share in automata.outcomes_at(p, a).items():
             signs = automata.patterns[c][after].signs
-            if accepted and p + 2 * d - 1 == cut - 1 and signs[r] < 0 <= signs[j]:
-                total += weight * chance
+            if p + moved == cut - 1 and signs[r] < 0 <= signs[j]:
+                total += weight * law.probability(share, p)
     return total

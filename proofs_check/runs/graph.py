@@ -18,13 +18,13 @@ import numpy as np
 
 from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.graphs import components
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from proofs_check.runs.run import Choice, SeenStep
 
-__all__ = ["Edge", "Graph", "Node", "explore"]
+__all__ = ["Edge", "Graph", "JointState", "explore"]
 
-Node = tuple[int, int, tuple[int, ...]]
+JointState = tuple[int, int, tuple[int, ...]]
 """Position, phase (from 1) and the pattern numbers of all rows."""
 
 
@@ -47,7 +47,7 @@ class Graph:
 
     law: StepLaw
     automata: RowAutomata
-    nodes: tuple[Node, ...]
+    nodes: tuple[JointState, ...]
     edges: tuple[Edge, ...]
     rows: tuple[int, ...]
 
@@ -65,7 +65,7 @@ class Graph:
         return {
             (r, k): shown.signs
             for r in self.rows
-            for k, shown in enumerate(automata.patterns[int(automata.regions.row_class[r])])
+            for k, shown in enumerate(automata.patterns[automata.class_of(r)])
         }
 
     def signs(self, node: int, row: int) -> tuple[int, ...]:
@@ -136,39 +136,24 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
     UndecidedComparisonError, StateSpaceTooLargeError
     """
     automata = derive_automata(law)
-    row_class = automata.regions.row_class.tolist()
-    rows = tuple(dict.fromkeys(law.row[: law.optimum].tolist()))
+    rows = law.rows_met()
     slot = {r: i for i, r in enumerate(rows)}
     milestones = law.landscape.milestones
-    moves: dict[tuple[int, int], list[tuple[str, int, bool, int]]] = {}
-
-    def moves_at(p: int, k: int) -> list[tuple[str, int, bool, int]]:
-        if (p, k) not in moves:
-            c, kind = row_class[int(law.row[p])], int(law.kind[p])
-            moves[p, k] = [
-                (
-                    law.actions[a],
-                    d,
-                    law.kinds[kind][a][d].accepted,
-                    automata.following[kind, c, k, a, d],
-                )
-                for a in automata.choose(c, k)
-                for d in (DOWN, UP)
-                if law.kinds[kind][a][d].possible
-            ]
-        return moves[p, k]
-
-    start: Node = (0, 1, (0,) * len(rows))
+    start: JointState = (0, 1, (0,) * len(rows))
     index, nodes, edges = {start: 0}, [start], []
     position = 0
     while position < len(nodes):
         p, phase, shown = nodes[position]
         if p != law.optimum:
             at = slot[int(law.row[p])]
-            for action, d, accepted, k in moves_at(p, shown[at]):
-                after = p + 2 * d - 1 if accepted else p
+            for e in automata.events_at(p, shown[at]):
+                after = p + e.moved
                 hit = phase <= len(milestones) and after == milestones[phase - 1]
-                node: Node = (after, phase + hit, (*shown[:at], k, *shown[at + 1 :]))
+                node: JointState = (
+                    after,
+                    phase + hit,
+                    (*shown[:at], e.following, *shown[at + 1 :]),
+                )
                 if node not in index:
                     index[node] = len(nodes)
                     nodes.append(node)
@@ -179,9 +164,9 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
                         source=position,
                         target=index[node],
                         position=p,
-                        action=action,
-                        direction=d,
-                        accepted=accepted,
+                        action=law.actions[e.action],
+                        direction=e.direction,
+                        accepted=e.move.accepted,
                         next_position=after,
                         phase=phase,
                         next_phase=phase + hit,

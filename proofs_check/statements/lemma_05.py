@@ -192,7 +192,7 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
         chain, coding = joint.chain, joint.coding
         end = workspace.setting.family.milestones[0](n=n, ell=ell)
         times = hitting_times(chain, chain.positions >= end)
-        patterns = joint.automata.patterns[int(joint.automata.regions.row_class[0])]
+        patterns = joint.automata.patterns[joint.automata.class_of(0)]
         shown = coding.pattern(joint.codes, 0)
         left = joint.law.actions.index("L")
         for i in np.flatnonzero(chain.positions < end).tolist():

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from markov_lrsao.crossing.blocks import State, explore_block
+from markov_lrsao.crossing.blocks import State, Stretch, explore_block
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forms.closed import solve_symbolically
 from proofs_check.algebra.brackets import compare_sides
@@ -187,12 +187,12 @@ def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
     automata = workspace.automata(60, 12)
     law = automata.law
     first = law.landscape.milestones[0]
-    block = explore_block(automata, 0, first - 1, [State(0, 0, (0,))], (first,), reenter=False)
+    block = explore_block(Stretch(automata, 0, first - 1, (first,)), [State(0, 0, (0,))])
     fractions, n, ell, _ = field("n,l,H", QQ)
     solved = solve_symbolically(
         block, lambda p: p * fractions.one, n, lambda c: 0 * fractions.one, lambda _: False
     )
-    patterns = automata.patterns[int(automata.regions.row_class[law.row[0]])]
+    patterns = automata.patterns[automata.place(0)[1]]
     j, r = law.actions.index("J"), law.actions.index("R")
     total = 0 * fractions.one
     for exit_, weight in solved[0].items():

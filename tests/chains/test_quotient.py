@@ -37,7 +37,7 @@ def test_the_unmerged_chain_shrinks_and_keeps_every_value() -> None:
     merged = quotient(chain, inside, np.zeros(chain.size, np.int64))
     assert merged.chain.size < chain.size // 20
     small = direct(merged.chain, merged.inside)
-    assert [small[b] for b in merged.block.tolist()] == direct(chain, inside)
+    assert [small[b] for b in merged.lump.tolist()] == direct(chain, inside)
 
 
 def test_dictionaries_and_compiled_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_dictionaries_and_compiled_code_agree(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(module, "_LARGEST_DENOMINATOR", 0)
     plain = quotient(chain, inside, classes)
     assert compiled.chain.size == plain.chain.size
-    pairs = set(zip(compiled.block.tolist(), plain.block.tolist(), strict=True))
+    pairs = set(zip(compiled.lump.tolist(), plain.lump.tolist(), strict=True))
     assert len(pairs) == plain.chain.size  # the same partition, numbered in two ways
 
 
@@ -65,16 +65,16 @@ def test_random_quotients_are_lumpable(chain: MarkovChain, colours: list[int], s
     if small:
         merged = quotient(cut, inside, classes)
     else:
-        block, rows, representative = module._merge(cut, inside, classes)
-        merged = module._assemble_rows(cut, inside, block, rows, representative)
+        lump, rows, representative = module._merge(cut, inside, classes)
+        merged = module._assemble_rows(cut, inside, lump, rows, representative)
     for i in np.flatnonzero(inside).tolist():
         sums: dict[int, fmpq] = {}
         for j, p in cut.row(i):
-            b = int(merged.block[j])
+            b = int(merged.lump[j])
             sums[b] = sums.get(b, fmpq(0)) + p
-        assert dict(merged.chain.row(int(merged.block[i]))) == sums
+        assert dict(merged.chain.row(int(merged.lump[i]))) == sums
     for b in range(merged.chain.size):
-        assert len(set(classes[merged.block == b].tolist())) == 1
+        assert len(set(classes[merged.lump == b].tolist())) == 1
 
 
 def test_equal_rows_merge_and_different_ones_do_not() -> None:
@@ -87,8 +87,8 @@ def test_equal_rows_merge_and_different_ones_do_not() -> None:
     ]
     chain = chain_from_rows(rows)
     merged = quotient(chain, np.arange(5) != 3, np.zeros(5, np.int64))
-    assert merged.block[1] == merged.block[2]
-    assert len(set(merged.block.tolist())) == 4
+    assert merged.lump[1] == merged.lump[2]
+    assert len(set(merged.lump.tolist())) == 4
 
 
 def test_components_merge_as_wholes() -> None:
@@ -107,10 +107,10 @@ def test_a_wrong_merge_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     original = lumps.merge
 
     def wrong(*arguments: object) -> object:
-        block, *rest = original(*arguments)
-        block = block.copy()
-        block[0] = block[1]
-        return (block, *rest)
+        lump, *rest = original(*arguments)
+        lump = lump.copy()
+        lump[0] = lump[1]
+        return (lump, *rest)
 
     monkeypatch.setattr(lumps, "merge", wrong)
     with pytest.raises(VerificationError, match="merged wrongly"):

@@ -82,7 +82,7 @@ def test_what_merging_depends_on() -> None:
 
 
 def pieces() -> tuple[MarkovChain, np.ndarray, Quotient]:
-    """Two equal pairs of states before one end: five states, three blocks."""
+    """Two equal pairs of states before one end: five states, three lumps."""
     chain = chain_from_rows(
         [
             {1: "1/2", 4: "1/2"},
@@ -105,7 +105,7 @@ def compiled_check(chain: MarkovChain, inside: np.ndarray, found: Quotient) -> i
             chain.numerators,
             chain.denominators,
             inside,
-            found.block,
+            found.lump,
             q.indptr,
             q.indices,
             q.numerators,
@@ -119,13 +119,13 @@ def test_lumpability_is_checked_row_by_row(check: Any) -> None:
     chain, inside, found = pieces()
     assert found.chain.size == 3
     assert check(chain, inside, found) == -1
-    for i in range(4):  # a state in the wrong block
-        block = found.block.copy()
-        block[i] = found.block[(i + 1) % 2]
-        assert check(chain, inside, replace(found, block=block)) >= 0
+    for i in range(4):  # a state in the wrong lump
+        lump = found.lump.copy()
+        lump[i] = found.lump[(i + 1) % 2]
+        assert check(chain, inside, replace(found, lump=lump)) >= 0
     for numerators in ([1, 1], [2, 1]):  # a row of the quotient with other probabilities
         rows = found.chain
-        b = int(found.block[1])
+        b = int(found.lump[1])
         span = slice(int(rows.indptr[b]), int(rows.indptr[b + 1]))
         other, below = rows.numerators.copy(), rows.denominators.copy()
         other[span], below[b] = numerators, sum(numerators)
@@ -134,7 +134,7 @@ def test_lumpability_is_checked_row_by_row(check: Any) -> None:
             sorted(numerators) != sorted(rows.numerators[span].tolist())
             or other.tolist() != rows.numerators.tolist()
         )
-    first = int(found.block[0])  # a row of the quotient that lacks a successor
+    first = int(found.lump[0])  # a row of the quotient that lacks a successor
     rows_left = [found.chain.row(b) for b in range(3)]
     lost = [dict(row) if b != first else {row[0][0]: fmpq(1)} for b, row in enumerate(rows_left)]
     wrong = chain_from_rows(lost)
@@ -146,10 +146,10 @@ def test_a_wrong_merge_by_dictionaries_is_noticed(monkeypatch: pytest.MonkeyPatc
     original = module._merge
 
     def wrong(*arguments: Any) -> Any:
-        block, *rest = original(*arguments)
-        block = block.copy()
-        block[0], block[1] = block[1], block[0]
-        return (block, *rest)
+        lump, *rest = original(*arguments)
+        lump = lump.copy()
+        lump[0], lump[1] = lump[1], lump[0]
+        return (lump, *rest)
 
     monkeypatch.setattr(module, "_LARGEST_DENOMINATOR", 0)
     assert quotient(chain, inside, np.zeros(5, np.int64)).chain.size == 3

@@ -27,6 +27,7 @@ from markov_lrsao.errors import (
     VerificationError,
 )
 from markov_lrsao.exact.balls import Positive
+from markov_lrsao.model.law import Share
 from markov_lrsao.values.fallback import solve_values
 from markov_lrsao.values.tails import LEVELS, refined_decomposition
 from markov_lrsao.values.traps import fate
@@ -47,16 +48,14 @@ def by_brute_force(steps: Steps, ups: int) -> int | None:
         seen.add((k, left, count))
         if count > bound:
             return None
-        stack += [(to, left - (moved == 1), count + (moved == -1)) for moved, to, _, _ in steps[k]]
+        stack += [(to, left - (moved == 1), count + (moved == -1)) for moved, to, _ in steps[k]]
     return max(count for _, _, count in seen)
 
 
 tables = st.integers(1, 5).flatmap(
     lambda k: st.lists(
         st.lists(
-            st.tuples(
-                st.sampled_from([-1, 0, 0, 1]), st.integers(0, k - 1), st.just(1), st.just(0)
-            ),
+            st.tuples(st.sampled_from([-1, 0, 0, 1]), st.integers(0, k - 1), st.just(Share(1, 0))),
             max_size=3,
         ),
         min_size=k,
@@ -76,18 +75,19 @@ def test_a_cycle_that_is_open_while_its_exit_is_counted() -> None:
 
     Walked depth first from 0, class 2 is met again while it is open.
     """
+    share = Share(1, 0)
     steps = [
-        [(0, 1, 1, 0)],
-        [(0, 0, 1, 0), (-1, 2, 1, 0)],
-        [(-1, 3, 1, 0), (0, 2, 1, 0)],
-        [(1, 3, 1, 1)],
+        [(0, 1, share)],
+        [(0, 0, share), (-1, 2, share)],
+        [(-1, 3, share), (0, 2, share)],
+        [(1, 3, share)],
     ]
     assert most_exits_down(steps, 1) == 2
     backwards = [
-        [(0, 2, 1, 0)],
-        [(0, 2, 1, 0), (-1, 3, 1, 0)],
-        [(0, 1, 1, 0), (-1, 0, 1, 0)],
-        [(1, 3, 1, 1)],
+        [(0, 2, share)],
+        [(0, 2, share), (-1, 3, share)],
+        [(0, 1, share), (-1, 0, share)],
+        [(1, 3, share)],
     ]
     assert most_exits_down(backwards, 1) is None  # 0 -> 2 -> 0 goes down for ever
 

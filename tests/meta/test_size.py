@@ -21,8 +21,6 @@ KERNELS = {
 """Loops that numba compiles as one piece: calls between pieces would cost time."""
 LATER = {
     "markov_lrsao/answers/expected.py": {"runtime"},
-    "markov_lrsao/crossing/blocks.py": {"explore_block"},
-    "markov_lrsao/values/tails.py": {"refined_decomposition"},
 }
 
 

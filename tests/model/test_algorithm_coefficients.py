@@ -17,7 +17,7 @@ from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.derived import automata_of
-from markov_lrsao.values.clusters import Clusters, Precision
+from markov_lrsao.values.cells import Grid, Precision
 
 CHANGE, NOTHING = Reward(target=fmpq(1)), Reward()
 OBJECTIVES = {"A": [0, 1, 1, 2, 1, 3], "B": [0, 2, 1, 1, 2, 0]}
@@ -113,7 +113,7 @@ def test_the_lowest_value_also_where_learning_is_reversed() -> None:
     best = Reward(constant=fmpq(3))
     reverse = Algorithm("X", NOTHING, best, best, fmpq(1, 2), fmpq(-2), fmpq(1, 4))
     law = StepLaw.of(LANDSCAPE, reverse)
-    assert Clusters(law, Precision(fmpq(1), 24)).lowest == -25
+    assert Grid(law, Precision(fmpq(1), 24)).lowest == -25
 
 
 def test_groups_that_are_too_large_are_explored_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:

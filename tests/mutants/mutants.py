@@ -295,11 +295,9 @@ class _Copy:
             else:
                 shutil.copy2(source, self.root / entry)
 
-    def test(self, tests: list[str], fresh_kernels: bool) -> tuple[str, float, str]:
+    def test(self, tests: list[str]) -> tuple[str, float, str]:
         """Return outcome (survived, killed, timeout), seconds and the test that noticed."""
         cache = self.root / "kernels"
-        if fresh_kernels:  # numba looks at the outermost file only
-            shutil.rmtree(cache, ignore_errors=True)
         environment = {
             **os.environ,
             "PYTHONPATH": str(self.root),
@@ -356,10 +354,6 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(LIMIT), int(LIMIT) + 10))
 
 
-def _is_kernel(file: str) -> bool:
-    return "/kernels/" in file
-
-
 def run(name: str, jobs: int, only: list[str], survivors: bool) -> list[str]:
     """Run a group's mutants, write `results/GROUP.csv`, return the survivors without a reason."""
     path = HERE / "results" / f"{name}.csv"
@@ -396,7 +390,7 @@ def run(name: str, jobs: int, only: list[str], survivors: bool) -> list[str]:
         original = target.read_text(encoding="utf-8")
         target.write_text(changed, encoding="utf-8")
         try:
-            outcome, seconds, by = here.test(_tests(name, mutant.file), _is_kernel(mutant.file))
+            outcome, seconds, by = here.test(_tests(name, mutant.file))
         finally:
             target.write_text(original, encoding="utf-8")
         if outcome == "survived" and mutant.id in equivalent:
@@ -418,7 +412,7 @@ def run(name: str, jobs: int, only: list[str], survivors: bool) -> list[str]:
 
     try:
         for tests in {tuple(_tests(name, m.file)) for m, _ in wanted}:
-            outcome, seconds, by = copy().test(list(tests), False)
+            outcome, seconds, by = copy().test(list(tests))
             print(
                 f"without a mutant: {outcome} {by} in {seconds:.0f} s: {' '.join(tests)}",
                 flush=True,

@@ -84,7 +84,7 @@ class Followed:
         self.position, self.table = 0, self.oracle.zero_table()
         self.phase = 0
         self.shown = [0] * (int(self.law.row.max()) + 1)  # unmerged patterns, before the cut
-        self.brought = self.bottom.states[0].patterns[self.bottom.rows.index(foreseen.row)]
+        self.brought = self.bottom.states[0].patterns[self.bottom.stretch.rows.index(foreseen.row)]
         self.state: State | None = None  # in the tail; None before the cut
         self.gone = False
         self.undecided = 0
@@ -105,7 +105,7 @@ class Followed:
     # -- what the engine believes ---------------------------------------------------------
 
     def claims(self, clusters: Clusters, number: int, values: list[Fraction]) -> None:
-        key, box = clusters.keys[number], clusters.boxes[number]
+        key, box = clusters.traits[number], clusters.boxes[number]
         self.seen.append((clusters, number, values))
         for a, value in enumerate(values):
             assert holds(value, box[a]), (self.position, a, float(value), str(box[a]))
@@ -141,7 +141,7 @@ class Followed:
         self.phase = max(self.phase, self._phase(choice.position))
         if self.state is None and self.position == self.known.cut:
             self._enter()
-        elif self.state is None and self.position <= self.bottom.last:
+        elif self.state is None and self.position <= self.bottom.stretch.last:
             assert self._bottom_state() in self.known.numbers["bottom"]
 
     def _phase(self, position: int) -> int:
@@ -159,7 +159,7 @@ class Followed:
         of = self.known.automata.regions.row_class
         return tuple(
             self.brought if r == self.known.row else self.known.classes[int(of[r])][self.shown[r]]
-            for r in self.bottom.rows
+            for r in self.bottom.stretch.rows
         )
 
     def _before(self, choice: Choice) -> None:
@@ -195,14 +195,14 @@ class Followed:
 
     def _claims_of_state(self, table: Table) -> None:
         assert self.state is not None
-        for r, number in zip(self.tail.rows, self.state.patterns, strict=True):
+        for r, number in zip(self.tail.stretch.rows, self.state.patterns, strict=True):
             self.claims(self.tail.clusters, number, self.values(r, table))
 
     def _after(self, chosen: Choice) -> None:
         """Compare the law of the next step with the options of the state."""
         assert self.state is not None
         number = self.known.numbers["tail"][self.state]
-        at = self.tail.rows.index(int(self.law.row[self.position]))
+        at = self.tail.stretch.rows.index(int(self.law.row[self.position]))
         options = self.tail.clusters.options(self.state.patterns[at])
         assert self.greedy() in [o.greedy for o in options], "the greedy set is no option"
         self.undecided += len(options) > 1
@@ -232,7 +232,7 @@ class Followed:
             self.state.patterns[at],
             choice,
             self.state.patterns[other],
-            self.known.safe[self.tail.rows[at]],
+            self.known.safe[self.tail.stretch.rows[at]],
         )
         shown = list(self.state.patterns)
         shown[at] = after
@@ -251,7 +251,7 @@ def option_laws(block: Refined, number: int, position: int) -> list[dict[int | E
         law: dict[int | Exit, int] = {}
         for target, weight in edges:
             assert isinstance(weight, tuple)
-            share = weight[0] * position + weight[1] * (block.automata.law.n - position)
+            share = weight[0] * position + weight[1] * (block.law.n - position)
             if share:
                 law[target] = law.get(target, 0) + share
         result.append(law)

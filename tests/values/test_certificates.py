@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.chains.solvers._exact import check_residual
 from markov_lrsao.chains.sources import birth_death_chain
-from markov_lrsao.crossing.blocks import Exit, State
+from markov_lrsao.crossing.blocks import Exit, State, Stretch, Target
 from markov_lrsao.errors import LrsaoError, SolverError, VerificationError
 from markov_lrsao.exact.intervals import UNKNOWN, Interval, compare
+from markov_lrsao.model.law import Share
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns, pattern_classes
 from markov_lrsao.rows.orders import largest_of, narrowed, resolutions
@@ -26,7 +27,7 @@ from markov_lrsao.rows.patterns import Pattern
 from markov_lrsao.values.choices import _bound, _ending, _holds, _System, bound_moments
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import merge_alike
-from markov_lrsao.values.refinement import Edge, Refined, safe_actions
+from markov_lrsao.values.refinement import Refined, safe_actions
 
 # -- bounds over choices ----------------------------------------------------------------
 
@@ -150,28 +151,28 @@ def test_steps_bound_the_longest_walk(options: Options) -> None:
 # -- blocks of states with choices ------------------------------------------------------
 
 LAW = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+Pair = tuple[Target, tuple[int, int]]
+"""Where a transition leads, and its shares of p and n - p."""
 
 
-def block(options: Sequence[Sequence[Sequence[Edge]]], positions: Sequence[int]) -> Refined:
+def block(options: Sequence[Sequence[Sequence[Pair]]], positions: Sequence[int]) -> Refined:
     states = tuple(State(p, 0, (i,)) for i, p in enumerate(positions))
+    automata = cast(RowAutomata, type("Law", (), {"law": LAW})())
     return Refined(
-        cast(RowAutomata, type("Law", (), {"law": LAW})()),
-        cast(Clusters, None),
-        0,
-        9,
-        (0,),
-        frozenset(),
+        Stretch(automata, 0, 9, ()),
         states,
-        tuple(tuple(tuple(e) for e in o) for o in options),
-        54,
         (0,),
+        54,
+        cast(Clusters, None),
+        frozenset(),
+        tuple(tuple(tuple((t, Share(*w)) for t, w in e) for e in o) for o in options),
     )
 
 
 def test_moments_over_choices_by_hand() -> None:
     """At p = 3 of 9, up with 6/9 or, if so chosen, with 3/9: T is geometric of mean 3/2 or 3."""
-    quick: list[Edge] = [(0, (6, 0)), (Exit(1, 1, ()), (0, 6))]
-    slow: list[Edge] = [(0, (6, 3)), (Exit(1, 1, ()), (0, 3))]
+    quick: list[Pair] = [(0, (6, 0)), (Exit(1, 1, ()), (0, 6))]
+    slow: list[Pair] = [(0, (6, 3)), (Exit(1, 1, ()), (0, 3))]
     bounds = bound_moments(block([[quick, slow]], [3]), lambda _: True, 2)
     lower, upper = bounds.lower[0], bounds.upper[0]
     assert lower[1] <= fmpq(3, 2) <= lower[1] + fmpq(1, 10**9)
@@ -185,7 +186,7 @@ def test_moments_over_choices_by_hand() -> None:
 
 def test_only_states_that_behave_alike_are_merged() -> None:
     one, two = Exit(1, 0, (1,)), Exit(1, 0, (2,))
-    options: list[list[list[Edge]]] = [
+    options: list[list[list[Pair]]] = [
         [[(1, (6, 0)), (2, (0, 6))]],
         [[(one, (6, 6))]],
         [[(two, (6, 6))]],
@@ -216,7 +217,7 @@ def test_only_states_that_behave_alike_are_merged() -> None:
 def test_exits_that_lead_back_to_different_states_are_not_merged() -> None:
     """The walk comes back at the upper end, with the patterns it left with."""
     a, b, end = Exit(1, 0, (0,)), Exit(1, 0, (1,)), Exit(1, 1, (7,))
-    options: list[list[list[Edge]]] = [
+    options: list[list[list[Pair]]] = [
         [[(a, (6, 6))]],
         [[(1, (6, 0)), (b, (0, 6))]],
         [[(end, (6, 6))]],
@@ -225,6 +226,19 @@ def test_exits_that_lead_back_to_different_states_are_not_merged() -> None:
     _, became, exits = merge_alike(built, lambda x: x.phase, returns=1)
     assert exits[a] != exits[b]
     assert became[0] != became[1]
+
+
+def test_the_walk_finds_its_way_back_from_exits_that_stay_apart() -> None:
+    """After two exits of different outcome the walk comes back to states that behave alike."""
+    a, b, end = Exit(1, 0, (0,)), Exit(1, 0, (1,)), Exit(1, 1, (7,))
+    options: list[list[list[Pair]]] = [
+        [[(end, (6, 6))]],
+        [[(end, (6, 6))]],
+        [[(a, (6, 0)), (b, (0, 6))]],
+    ]
+    merged, _, exits = merge_alike(block(options, [9, 9, 9]), lambda x: x.patterns, returns=1)
+    assert exits[a] != exits[b]
+    assert all(merged.comes_back(exits[x]) is not None for x in (a, b))
 
 
 # -- orders of entries ------------------------------------------------------------------

@@ -16,8 +16,9 @@ from three_ways import Instance, by_values, compare_with_oracle
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.answers.distribution import distribution
-from markov_lrsao.crossing.blocks import Exit, State
+from markov_lrsao.crossing.blocks import Exit, State, Stretch
 from markov_lrsao.errors import LrsaoError, StateSpaceTooLargeError
+from markov_lrsao.model.law import Share
 from markov_lrsao.values.enclosure import (
     _width,
     _with_lost_runs,
@@ -193,21 +194,18 @@ def test_what_leads_to_lost_runs_is_unknown() -> None:
     down, up = Exit(0, 0, ()), Exit(1, 1, ())
     automata = type("Automata", (), {"law": law})()
     options = (
-        (((1, (part, 0)), (2, (part, 0)), (up, (0, unit))),),
-        (((down, (unit, unit)),),),
-        (((2, (unit, unit)),),),
+        (((1, Share(part, 0)), (2, Share(part, 0)), (up, Share(0, unit))),),
+        (((down, Share(unit, unit)),),),
+        (((2, Share(unit, unit)),),),
     )
     block = Refined(
-        automata,
-        None,  # type: ignore[arg-type]
-        1,
-        3,
-        (0,),
-        frozenset(),
+        Stretch(automata, 1, 3, ()),
         tuple(State(1, 0, (i,)) for i in range(3)),
-        options,
-        law.denominator,
         (0,),
+        law.denominator,
+        None,  # type: ignore[arg-type]
+        frozenset(),
+        options,
     )
     whole, lost = _with_lost_runs(block)
     assert lost == 3

@@ -60,7 +60,7 @@ def test_the_walk_foresees_the_tie(tie: Tie, level: Level) -> None:
     known = foreseen(tie, level)
     run = follow(tie, known)
     assert run.state is not None
-    number = run.state.patterns[known.whole.tail.rows.index(known.row)]
+    number = run.state.patterns[known.whole.tail.stretch.rows.index(known.row)]
     options = [o.greedy for o in known.whole.tail.clusters.options(number)]
     assert tie.equal in options
     rng = np.random.default_rng(5)

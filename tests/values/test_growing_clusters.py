@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from refined import COARSE, Point, unmerged
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
+from markov_lrsao.crossing.blocks import Stretch
 from markov_lrsao.exact.intervals import Interval
 from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.patterns import Pattern
-from markov_lrsao.values.clusters import Clusters, Key, Precision, forgotten
-from markov_lrsao.values.refinement import _Walk
+from markov_lrsao.values.cells import Precision, Traits, forgotten, rounded
+from markov_lrsao.values.clusters import Clusters
+from markov_lrsao.values.refinement import ValueWalk
 
 numbers = st.fractions(-3, 3, max_denominator=12)
 
@@ -36,7 +38,7 @@ def intervals(draw: st.DrawFn) -> Interval:
 @given(intervals(), intervals(), st.sampled_from([fmpq(1, 16), fmpq(1, 3), fmpq(2, 7)]))
 @settings(max_examples=200)
 def test_only_ends_that_move_are_rounded(old: Interval, new: Interval, mesh: fmpq) -> None:
-    found = Clusters._rounded(old, new, mesh)
+    found = rounded(old, new, mesh)
     assert old in found
     assert new in found
     joined = old.join(new)
@@ -67,7 +69,7 @@ def test_only_ends_that_move_are_rounded(old: Interval, new: Interval, mesh: fmp
 def free_copy(clusters: Clusters) -> Clusters:
     """Return a copy that can be changed, with nothing left to settle."""
     c = copy(clusters)
-    c.boxes, c.keys = list(clusters.boxes), list(clusters.keys)
+    c.boxes, c.traits = list(clusters.boxes), list(clusters.traits)
     c.following, c.index = dict(clusters.following), dict(clusters.index)
     c.grown, c._growths, c._options = set(), {}, {}
     return c
@@ -78,16 +80,16 @@ def test_an_update_keeps_its_cluster_while_it_grows() -> None:
     grown = 0
     whole = unmerged(Point(9, 2, "1/2", "1/5", "199/200").law, COARSE).tail.clusters
     for update, target in list(whole.following.items())[:300]:
-        key, c = whole.keys[target], free_copy(whole)
+        key, c = whole.traits[target], free_copy(whole)
         wide = 3 * c.precision.mesh * key.coarser
-        source = c.keys[update.source]
+        source = c.traits[update.source]
         c.boxes[update.source] = tuple(
             Interval(b.low - wide, b.high + wide) if isinstance(cell, tuple) else b
             for b, cell in zip(c.boxes[update.source], source.cells, strict=True)
         )
         pattern, box = c.image(update)
-        cells = tuple(c.cell(b, key.coarser) for b in box)
-        after = forgotten(Key(pattern, cells, key.coarser), update.safe)
+        cells = tuple(c.grid.cell(b, key.coarser) for b in box)
+        after = forgotten(Traits(pattern, cells, key.coarser), update.safe)
         now_wide = any(
             isinstance(cell, fmpq) and b.low != b.high
             for cell, b in zip(key.cells, box, strict=True)
@@ -97,7 +99,7 @@ def test_an_update_keeps_its_cluster_while_it_grows() -> None:
             continue
         c._again(update, target)
         assert c.following[update] == target
-        assert len(c.keys) == len(whole.keys)
+        assert len(c.traits) == len(whole.traits)
         for b, into, cell in zip(box, c.boxes[target], key.cells, strict=True):
             assert cell is None or b in into
         grown += after.cells != key.cells
@@ -119,8 +121,9 @@ def test_a_walk_is_taken_over_only_if_it_leads_straight_up(data: st.DataObject) 
     )
     row = int(law.row[n - 1])
     clusters = Clusters(law, Precision(fmpq(1), 24))
-    clusters.keys.append(Key(Pattern((-1, 1), (-1,)), (None, fmpq(1)), fmpq(1)))
-    walk = _Walk(derive_automata(law), clusters, 0, n, (row,), frozenset([row]), True, False)
+    clusters.traits.append(Traits(Pattern((-1, 1), (-1,)), (None, fmpq(1)), fmpq(1)))
+    stretch = Stretch(derive_automata(law), 0, n, ())
+    walk = ValueWalk(stretch, clusters, [row], final=True)
     for position in range(first, n):
         straight = all(
             chosen[p + 1] >= chosen[p] and (p == 0 or chosen[p - 1] < chosen[p])

@@ -18,10 +18,11 @@ from refined import COARSE, Point, bounds, decided, exact_moments
 from tiers import campaign
 
 from markov_lrsao.answers.expected import central_from_factorial
-from markov_lrsao.crossing.blocks import Block, Corridor, Exit
+from markov_lrsao.crossing.blocks import Block, Corridor, Edge, Exit
 from markov_lrsao.crossing.decomposition import Decomposition
+from markov_lrsao.model.law import Share
 from markov_lrsao.values.enclosure import enclose_moments
-from markov_lrsao.values.refinement import Edge, Refined
+from markov_lrsao.values.refinement import Refined
 from markov_lrsao.values.tails import Level, refined_decomposition
 
 POINTS = [
@@ -55,19 +56,9 @@ def within(d: Decomposition, tail: Block, ends: Sequence[tuple[tuple[fmpq, ...],
 
 def as_block(block: Refined, edges: Sequence[tuple[Edge, ...]], copies: int, times: int) -> Block:
     """Return a block of `copies` of all states, whose shares are over `times` the denominator."""
-    several = Refined(
-        block.automata,
-        block.clusters,
-        block.first,
-        block.last,
-        block.rows,
-        block.tracked,
-        block.states * copies,
-        tuple((row,) for row in edges),
-        block.denominator * times,
-        block.start,
+    return Block(
+        block.stretch, block.states * copies, block.start, block.denominator * times, tuple(edges)
     )
-    return several.block()
 
 
 def with_memory(block: Refined, rng: np.random.Generator, memories: int) -> Block:
@@ -98,11 +89,11 @@ def mixed(block: Refined, rng: np.random.Generator, parts: int) -> Block:
         total: dict[int | Exit, list[int]] = {}
         for chosen in rng.integers(len(options), size=parts).tolist():
             for target, weight in options[chosen]:
-                assert isinstance(weight, tuple)
+                assert isinstance(weight, Share)
                 shares = total.setdefault(target, [0, 0])
-                shares[0] += weight[0]
-                shares[1] += weight[1]
-        edges.append(tuple((t, (a, b)) for t, (a, b) in total.items()))
+                shares[0] += weight.down
+                shares[1] += weight.up
+        edges.append(tuple((t, Share(a, b)) for t, (a, b) in total.items()))
     return as_block(block, edges, 1, parts)
 
 
@@ -178,7 +169,7 @@ def _worth(
         if isinstance(weight, Corridor):
             total += sum(n / (n - q) for q in range(weight.first, weight.last + 1))
             continue
-        share = (weight[0] * p + weight[1] * (n - p)) / block.denominator
+        share = (weight.down * p + weight.up * (n - p)) / block.denominator
         total += share * (1.0 + (0.0 if isinstance(target, Exit) else value[target]))
     return total
 
@@ -190,9 +181,9 @@ def _steps(block: Refined, chosen: Sequence[int], n: int) -> list[float]:
     for i, options in enumerate(block.options):
         constant[i] = _worth(block, i, options[chosen[i]], [0.0] * size, n)
         for target, weight in options[chosen[i]]:
-            if isinstance(weight, tuple) and not isinstance(target, Exit):
+            if isinstance(weight, Share) and not isinstance(target, Exit):
                 p = block.states[i].position
-                matrix[i, target] -= (weight[0] * p + weight[1] * (n - p)) / block.denominator
+                matrix[i, target] -= (weight.down * p + weight.up * (n - p)) / block.denominator
     solution: list[float] = np.linalg.solve(matrix, constant).tolist()
     return solution
 

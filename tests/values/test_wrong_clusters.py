@@ -27,6 +27,7 @@ from markov_lrsao.exact.intervals import UNKNOWN, Interval
 from markov_lrsao.exact.rationals import rational
 from markov_lrsao.rows.patterns import Pattern
 from markov_lrsao.values.clusters import Clusters, Update
+from markov_lrsao.values.invariants import check_invariant
 from markov_lrsao.values.tails import Level
 
 POINTS = [
@@ -47,7 +48,7 @@ def clusters_of(point: Point, level: Level) -> list[Clusters]:
 def damaged(clusters: Clusters) -> Clusters:
     """Return a copy whose lists and dictionaries can be changed."""
     result = copy(clusters)
-    result.keys, result.boxes = list(clusters.keys), list(clusters.boxes)
+    result.traits, result.boxes = list(clusters.traits), list(clusters.boxes)
     result.following, result.given = dict(clusters.following), set(clusters.given)
     return result
 
@@ -65,7 +66,7 @@ def too_narrow(
 ) -> Iterator[tuple[int, Interval]]:
     """Yield (entry, an interval within its bounds that misses the entry's true value)."""
     for a, (value, own, cell) in enumerate(
-        zip(row, clusters.boxes[number], clusters.keys[number].cells, strict=True)
+        zip(row, clusters.boxes[number], clusters.traits[number].cells, strict=True)
     ):
         v = rational(value)
         if cell is None:
@@ -89,7 +90,7 @@ def put(clusters: Clusters, number: int, a: int, narrow: Interval) -> Clusters:
 def test_the_clusters_themselves_pass() -> None:
     for point, level in POINTS:
         for clusters in clusters_of(point, level):
-            clusters.check()
+            check_invariant(clusters)
 
 
 def narrow_at_random(point: Point, level: Level, times: int, seed: int) -> None:
@@ -99,7 +100,7 @@ def narrow_at_random(point: Point, level: Level, times: int, seed: int) -> None:
         clusters, number, row = rows[k]
         for a, narrow in too_narrow(clusters, number, row):
             with pytest.raises(VerificationError):
-                put(clusters, number, a, narrow).check()
+                check_invariant(put(clusters, number, a, narrow))
             seen.add((id(clusters), number, a))
     assert len(seen) > 20
 
@@ -142,13 +143,13 @@ def leads_out(clusters: Clusters, update: Update, target: int) -> bool:
     assert parameters is not None
     alpha, gamma = (Fraction(int(v.p), int(v.q)) for v in (parameters.alpha, parameters.gamma))
     gain = Fraction(int(update.gain.p), int(update.gain.q))
-    key, box = clusters.keys[target], clusters.boxes[target]
+    key, box = clusters.traits[target], clusters.boxes[target]
     if isinstance(update.neighbour, Interval):
         bound = update.neighbour
         maxima = [max(r) for r in rows_of(Pattern((UNKNOWN,), ()), (bound,))]
     elif update.neighbour is not None:
         n = update.neighbour
-        maxima = [max(r) for r in rows_of(clusters.keys[n].pattern, clusters.boxes[n])]
+        maxima = [max(r) for r in rows_of(clusters.traits[n].pattern, clusters.boxes[n])]
     else:
         maxima = []
     for row in rows_of(update.option.pattern, clusters.boxes[update.source]):
@@ -175,13 +176,13 @@ def test_a_wrong_target_of_an_update_is_caught(point: Point, level: Level) -> No
         updates = list(clusters.following)
         caught = 0
         for k in rng.integers(len(updates), size=60).tolist():
-            update, wrong = updates[k], int(rng.integers(len(clusters.keys)))
+            update, wrong = updates[k], int(rng.integers(len(clusters.traits)))
             assert not leads_out(clusters, update, clusters.following[update])
             if leads_out(clusters, update, wrong):
                 result = damaged(clusters)
                 result.following[update] = wrong
                 with pytest.raises(VerificationError):
-                    result.check()
+                    check_invariant(result)
                 caught += 1
         assert caught > 20
 
@@ -193,7 +194,7 @@ def test_a_claim_that_a_true_row_contradicts_is_caught(point: Point, level: Leve
     filled = 0
     for at in rng.integers(len(rows), size=25).tolist():
         clusters, number, row = rows[at]
-        key, k = clusters.keys[number], len(row)
+        key, k = clusters.traits[number], len(row)
         truth = [sign(v) for v in row] + [sign(v - w) for v, w in combinations(row, 2)]
         claims = [*key.pattern.signs, *key.pattern.order]
         for i, true in enumerate(truth):
@@ -201,11 +202,11 @@ def test_a_claim_that_a_true_row_contradicts_is_caught(point: Point, level: Leve
                 relations = list(claims)
                 relations[i] = claim
                 result = damaged(clusters)
-                result.keys[number] = replace(
+                result.traits[number] = replace(
                     key, pattern=Pattern(tuple(relations[:k]), tuple(relations[k:]))
                 )
                 with pytest.raises(VerificationError):
-                    result.check()
+                    check_invariant(result)
                 filled += claims[i] == UNKNOWN
     assert filled  # relations that were open have been claimed too
 
@@ -214,14 +215,14 @@ def test_forgetting_an_entry_that_may_be_used_again_is_caught() -> None:
     point, level = POINTS[0]
     seen = 0
     for clusters, number, _ in visited(point, level)[::5]:
-        key = clusters.keys[number]
+        key = clusters.traits[number]
         for a in key.pattern.maximal:
             if key.cells[a] is not None and key.pattern.signs[a] == -1:
                 result = damaged(clusters)
-                result.keys[number] = replace(
+                result.traits[number] = replace(
                     key, cells=tuple(None if i == a else c for i, c in enumerate(key.cells))
                 )
                 with pytest.raises(VerificationError):
-                    result.check()
+                    check_invariant(result)
                 seen += 1
     assert seen

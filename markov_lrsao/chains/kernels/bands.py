@@ -22,7 +22,7 @@ SMALLEST = 2.0**-1005  # a sum from here on is right, though some of its terms u
 NORMAL = 2.0**-1021  # products from here on have full precision
 
 
-@compiled()
+@compiled(allocates=False)
 def _load(indptr, indices, weights, totals, label, c, states, half, place, band, leak):  # type: ignore[no-untyped-def]
     """Fill band and leak (probability of leaving the component) of one component."""
     band[:] = 0.0
@@ -41,7 +41,7 @@ def _load(indptr, indices, weights, totals, label, c, states, half, place, band,
                 leak[k] += weights[e] / totals[i]
 
 
-@compiled()
+@compiled(forceinline=True, allocates=False)
 def _note(band, leak, k, low, half, leaving, report):  # type: ignore[no-untyped-def]
     """Record how small the products of eliminating the k-th state can be."""
     report[1] = min(report[1], leaving)
@@ -54,6 +54,67 @@ def _note(band, leak, k, low, half, leaving, report):  # type: ignore[no-untyped
             column = min(column, band[m, k - m + half] / leaving)
     if row * column < NORMAL:
         report[0] = 1.0
+
+
+@compiled(forceinline=True, allocates=False)
+def _eliminate(band, leak, k, half, report):  # type: ignore[no-untyped-def]
+    """Eliminate the k-th state; return the probability of leaving it for those before it.
+
+    Where that is below SMALLEST nothing is done. The k-th row and column stay as they are.
+    """
+    low = max(0, k - half)
+    leaving = leak[k]
+    for m in range(low, k):
+        leaving += band[k, m - k + half]
+    if leaving >= SMALLEST:
+        _note(band, leak, k, low, half, leaving, report)
+        for m in range(low, k):
+            factor = band[m, k - m + half] / leaving
+            if factor != 0.0:
+                for t in range(low, k):
+                    if t != m:
+                        band[m, t - m + half] += factor * band[k, t - k + half]
+                leak[m] += factor * leak[k]
+    return leaving
+
+
+@compiled(forceinline=True, allocates=False)
+def _value(indptr, indices, weights, totals, constant, positive, values, report, i):  # type: ignore[no-untyped-def]
+    """Solve for a state that is a component by itself; returns as `backward` does."""
+    bad = -1
+    right = constant[i] * totals[i]
+    leaving = 0.0
+    for e in range(indptr[i], indptr[i + 1]):
+        j = indices[e]
+        if j != i:
+            right += weights[e] * values[j]
+            leaving += weights[e]
+    if leaving < SMALLEST:
+        bad = i
+    else:
+        report[1] = min(report[1], leaving / totals[i])
+        values[i] = right / leaving
+        if positive[i] and right < SMALLEST:
+            # Dividing first may keep the terms in range.
+            values[i] = constant[i] * (totals[i] / leaving)
+            for e in range(indptr[i], indptr[i + 1]):
+                if indices[e] != i:
+                    values[i] += weights[e] / leaving * values[indices[e]]
+            if values[i] < SMALLEST:
+                bad = -2 - i
+    return bad
+
+
+@compiled(forceinline=True, allocates=False)
+def _given(indptr, indices, weights, totals, label, c, states, constant, values, right_side):  # type: ignore[no-untyped-def]
+    """Fill what the states of component c are given: constants, and values outside of it."""
+    for k in range(len(states)):
+        i = states[k]
+        right_side[k] = constant[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if label[j] != c:
+                right_side[k] += weights[e] / totals[i] * values[j]
 
 
 @compiled()
@@ -85,25 +146,9 @@ def backward(  # type: ignore[no-untyped-def]
         if not inside[i]:
             continue
         if len(states) == 1:
-            right = constant[i] * totals[i]
-            leaving = 0.0
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if j != i:
-                    right += weights[e] * values[j]
-                    leaving += weights[e]
-            if leaving < SMALLEST:
-                return i
-            report[1] = min(report[1], leaving / totals[i])
-            values[i] = right / leaving
-            if positive[i] and right < SMALLEST:
-                # Dividing first may keep the terms in range.
-                values[i] = constant[i] * (totals[i] / leaving)
-                for e in range(indptr[i], indptr[i + 1]):
-                    if indices[e] != i:
-                        values[i] += weights[e] / leaving * values[indices[e]]
-                if values[i] < SMALLEST:
-                    return -2 - i
+            bad = _value(indptr, indices, weights, totals, constant, positive, values, report, i)
+            if bad != -1:
+                return bad
             continue
         half = halves[c]
         s = len(states)
@@ -112,29 +157,15 @@ def backward(  # type: ignore[no-untyped-def]
         right_side = np.empty(s)
         leaving_of = np.empty(s)
         _load(indptr, indices, weights, totals, label, c, states, half, place, band, leak)
-        for k in range(s):
-            i = states[k]
-            right_side[k] = constant[i]
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if label[j] != c:
-                    right_side[k] += weights[e] / totals[i] * values[j]
+        _given(indptr, indices, weights, totals, label, c, states, constant, values, right_side)
         for k in range(s - 1, -1, -1):
-            low = max(0, k - half)
-            leaving = leak[k]
-            for m in range(low, k):
-                leaving += band[k, m - k + half]
+            leaving = _eliminate(band, leak, k, half, report)
             if leaving < SMALLEST:
                 return states[k]
             leaving_of[k] = leaving
-            _note(band, leak, k, low, half, leaving, report)
-            for m in range(low, k):
+            for m in range(max(0, k - half), k):
                 factor = band[m, k - m + half] / leaving
                 if factor != 0.0:
-                    for t in range(low, k):
-                        if t != m:
-                            band[m, t - m + half] += factor * band[k, t - k + half]
-                    leak[m] += factor * leak[k]
                     right_side[m] += factor * right_side[k]
         for k in range(s):
             total = right_side[k]
@@ -190,24 +221,13 @@ def forward(  # type: ignore[no-untyped-def]
             leaving_of = np.empty(s)
             _load(indptr, indices, weights, totals, label, c, states, half, place, band, leak)
             for k in range(s - 1, -1, -1):
-                low = max(0, k - half)
-                leaving = leak[k]
-                for m in range(low, k):
-                    leaving += band[k, m - k + half]
+                leaving = _eliminate(band, leak, k, half, report)
                 if leaving < SMALLEST:
                     return states[k]
                 leaving_of[k] = leaving
-                _note(band, leak, k, low, half, leaving, report)
                 share = flow[states[k]] / leaving
-                for m in range(low, k):
+                for m in range(max(0, k - half), k):
                     flow[states[m]] += share * band[k, m - k + half]
-                for m in range(low, k):
-                    factor = band[m, k - m + half] / leaving
-                    if factor != 0.0:
-                        for t in range(low, k):
-                            if t != m:
-                                band[m, t - m + half] += factor * band[k, t - k + half]
-                        leak[m] += factor * leak[k]
             for k in range(s):
                 total = flow[states[k]]
                 for m in range(max(0, k - half), k):

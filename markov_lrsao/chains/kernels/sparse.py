@@ -52,6 +52,92 @@ def _put(k, cost, head, following, preceding, bucket):  # type: ignore[no-untype
 
 
 @compiled()
+def _predecessors(pointer, index, s):  # type: ignore[no-untyped-def]
+    """Return the lists of predecessors: a pool, where each list starts, how long it is."""
+    edges = pointer[s]
+    length = np.zeros(s, np.int64)
+    for e in range(edges):
+        length[index[e]] += 1
+    start = np.zeros(s, np.int64)
+    for k in range(1, s):
+        start[k] = start[k - 1] + length[k - 1]
+    pool = np.empty(2 * edges + 16, np.int64)
+    length[:] = 0
+    for k in range(s):
+        for e in range(pointer[k], pointer[k + 1]):
+            j = index[e]
+            pool[start[j] + length[j]] = k
+            length[j] += 1
+    return pool, start, length
+
+
+@compiled(forceinline=True, allocates=False)
+def _take_out(m, k, start, length, columns, values, where):  # type: ignore[no-untyped-def]
+    """Take the transition to k out of the row of m; return its probability.
+
+    Afterwards `where` says for each state at which place of the row it stands, or -1.
+    """
+    for e in range(start[m], start[m] + length[m]):
+        where[columns[e]] = e
+    at = where[k]
+    weight = values[at]
+    last = start[m] + length[m] - 1
+    columns[at] = columns[last]
+    values[at] = values[last]
+    where[columns[at]] = at
+    where[k] = -1
+    length[m] -= 1
+    return weight
+
+
+@compiled(forceinline=True, allocates=False)
+def _move_row(m, to, start, length, columns, values, where):  # type: ignore[no-untyped-def]
+    """Move the row of m to another place of the pool."""
+    for e in range(length[m]):
+        columns[to + e] = columns[start[m] + e]
+        values[to + e] = values[start[m] + e]
+        where[columns[to + e]] = to + e
+    start[m] = to
+
+
+@compiled()
+def _dense(rest, leak, start, length, columns, values, where, report):  # type: ignore[no-untyped-def]
+    """Eliminate the states that are left as a dense matrix; return it and its l."""
+    r = len(rest)
+    for b in range(r):
+        where[rest[b]] = b
+    dense = np.zeros((r, r))
+    dense_leak = np.empty(r)
+    for b in range(r):
+        m = rest[b]
+        dense_leak[b] = leak[m]
+        for e in range(start[m], start[m] + length[m]):
+            dense[b, where[columns[e]]] = values[e]
+    leaving = np.zeros(r)
+    for k in range(r - 1, -1, -1):
+        total = dense_leak[k]
+        row = dense_leak[k] if dense_leak[k] > 0.0 else 1.0
+        for m in range(k):
+            total += dense[k, m]
+            if dense[k, m] > 0.0:
+                row = min(row, dense[k, m])
+        if total < SMALLEST:
+            report[2] = rest[k] + 1
+            break
+        leaving[k] = total
+        report[1] = min(report[1], total)
+        for m in range(k):
+            share = dense[m, k] / total
+            if share != 0.0:
+                if share * row < NORMAL:
+                    report[0] = 1.0
+                for t in range(k):
+                    dense[m, t] += share * dense[k, t]
+                dense_leak[m] += share * dense_leak[k]
+    return dense, leaving
+
+
+@compiled()
 def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-untyped-def]
     """Return the factors of a component, or factors whose first array is empty if they would
     need more than `limit` numbers, or where `report` says so.
@@ -71,21 +157,9 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
     start = pointer[:s].copy()
     length = pointer[1 : s + 1] - pointer[:s]
     room = length.copy()
-    into_length = np.zeros(s, np.int64)
-    for e in range(edges):
-        into_length[index[e]] += 1
-    into_start = np.zeros(s, np.int64)
-    for k in range(1, s):
-        into_start[k] = into_start[k - 1] + into_length[k - 1]
-    into = np.empty(2 * edges + 16, np.int64)
+    into, into_start, into_length = _predecessors(pointer, index, s)
     into_used = edges
     into_room = into_length.copy()
-    into_length[:] = 0
-    for k in range(s):
-        for e in range(pointer[k], pointer[k + 1]):
-            j = index[e]
-            into[into_start[j] + into_length[j]] = k
-            into_length[j] += 1
     count = into_length.copy()  # predecessors that are still there
     alive = np.ones(s, np.bool_)
     where = np.full(s, -1, np.int64)
@@ -142,17 +216,7 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
             m = into[b]
             if not alive[m]:
                 continue
-            for e in range(start[m], start[m] + length[m]):
-                where[columns[e]] = e
-            at = where[k]
-            weight = values[at]
-            where[k] = -1
-            last = start[m] + length[m] - 1
-            columns[at] = columns[last]
-            values[at] = values[last]
-            where[columns[at]] = at
-            where[k] = -1
-            length[m] -= 1
+            weight = _take_out(m, k, start, length, columns, values, where)
             if left_used == len(left_state):
                 left_state = _grown(left_state, left_used + 1)
                 left_value = _grown(left_value, left_used + 1)
@@ -164,17 +228,12 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
                 report[0] = 1.0
             leak[m] += share * leak[k]
             if length[m] + length[k] > room[m]:
-                size = 2 * (length[m] + length[k])
-                if used + size > len(columns):
-                    columns = _grown(columns, used + size)
-                    values = _grown(values, used + size)
-                for e in range(length[m]):
-                    columns[used + e] = columns[start[m] + e]
-                    values[used + e] = values[start[m] + e]
-                    where[columns[used + e]] = used + e
-                start[m] = used
-                room[m] = size
-                used += size
+                room[m] = 2 * (length[m] + length[k])
+                if used + room[m] > len(columns):
+                    columns = _grown(columns, used + room[m])
+                    values = _grown(values, used + room[m])
+                _move_row(m, used, start, length, columns, values, where)
+                used += room[m]
             for e in range(start[k], start[k] + length[k]):
                 j = columns[e]
                 if j == m:
@@ -188,14 +247,13 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
                     where[j] = at
                     length[m] += 1
                     if into_length[j] == into_room[j]:
-                        size = 2 * into_room[j] + 4
-                        if into_used + size > len(into):
-                            into = _grown(into, into_used + size)
+                        into_room[j] = 2 * into_room[j] + 4
+                        if into_used + into_room[j] > len(into):
+                            into = _grown(into, into_used + into_room[j])
                         for b2 in range(into_length[j]):
                             into[into_used + b2] = into[into_start[j] + b2]
                         into_start[j] = into_used
-                        into_room[j] = size
-                        into_used += size
+                        into_used += into_room[j]
                     into[into_start[j] + into_length[j]] = m
                     into_length[j] += 1
                     count[j] += 1
@@ -210,37 +268,7 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
         done += 1
         left_start[done] = left_used
     rest = np.flatnonzero(alive)
-    r = len(rest)
-    for b in range(r):
-        where[rest[b]] = b
-    dense = np.zeros((r, r))
-    dense_leak = np.empty(r)
-    for b in range(r):
-        m = rest[b]
-        dense_leak[b] = leak[m]
-        for e in range(start[m], start[m] + length[m]):
-            dense[b, where[columns[e]]] = values[e]
-    dense_leaving = np.zeros(r)
-    for k in range(r - 1, -1, -1):
-        total = dense_leak[k]
-        row = dense_leak[k] if dense_leak[k] > 0.0 else 1.0
-        for m in range(k):
-            total += dense[k, m]
-            if dense[k, m] > 0.0:
-                row = min(row, dense[k, m])
-        if total < SMALLEST:
-            report[2] = rest[k] + 1
-            break
-        dense_leaving[k] = total
-        report[1] = min(report[1], total)
-        for m in range(k):
-            share = dense[m, k] / total
-            if share != 0.0:
-                if share * row < NORMAL:
-                    report[0] = 1.0
-                for t in range(k):
-                    dense[m, t] += share * dense[k, t]
-                dense_leak[m] += share * dense_leak[k]
+    dense, dense_leaving = _dense(rest, leak, start, length, columns, values, where, report)
     return (
         order[:done],
         leaving,

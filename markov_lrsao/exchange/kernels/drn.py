@@ -16,7 +16,7 @@ _LONGEST = 18  # digits that fit into 63 bits
 _NEWLINE, _TAB, _SPACE, _SLASH, _DOT, _COLON, _ZERO, _NINE = 10, 9, 32, 47, 46, 58, 48, 57
 
 
-@compiled()
+@compiled(allocates=False)
 def _digits(data, at):  # type: ignore[no-untyped-def]
     """Return (value, where the digits end); no digits or too many end at -1."""
     value = np.int64(0)
@@ -29,7 +29,7 @@ def _digits(data, at):  # type: ignore[no-untyped-def]
     return value, (at if at > begun else -1)
 
 
-@compiled()
+@compiled(allocates=False)
 def _number(data, at):  # type: ignore[no-untyped-def]
     """Return (numerator, denominator, end) of 3, 1/3 or 0.25; anything else ends at -1."""
     above, at = _digits(data, at)
@@ -50,6 +50,41 @@ def _number(data, at):  # type: ignore[no-untyped-def]
         if at == begun:
             return above, below, -1
     return above, below, at
+
+
+@compiled(forceinline=True, allocates=False)
+def _after_word(data, at, word):  # type: ignore[no-untyped-def]
+    """Return (number, end) of a word and the digits behind it; anything else ends at -1."""
+    found = at + len(word) <= len(data)
+    k = 0
+    while found and k < len(word):
+        found = data[at + k] == word[k]
+        k += 1
+    number = np.int64(0)
+    at = at + k if found else -1
+    if found:
+        number, at = _digits(data, at)
+    return number, (at if at < len(data) else -1)
+
+
+@compiled(forceinline=True, allocates=False)
+def _edge(data, at):  # type: ignore[no-untyped-def]
+    """Return (target, numerator, denominator, end of line) of "3 : 1/2"; otherwise ends at -1."""
+    above, below = np.int64(0), np.int64(1)
+    to, at = _digits(data, at)
+    if (
+        at < 0
+        or at + 3 > len(data)
+        or data[at] != _SPACE
+        or data[at + 1] != _COLON
+        or data[at + 2] != _SPACE
+    ):
+        at = -1
+    else:
+        above, below, at = _number(data, at + 3)
+    if at >= 0 and (at >= len(data) or data[at] != _NEWLINE):
+        at = -1
+    return to, above, below, at
 
 
 @compiled()
@@ -78,43 +113,25 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
         if data[at] == _TAB and at + 1 < size and data[at + 1] == _TAB:
             if not acts or used == edges:
                 return nothing
-            to, at = _digits(data, at + 2)
-            if (
-                at < 0
-                or at + 3 > size
-                or data[at] != _SPACE
-                or data[at + 1] != _COLON
-                or data[at + 2] != _SPACE
-            ):
+            target[used], above[used], below[used], at = _edge(data, at + 2)
+            if at < 0:
                 return nothing
-            a, b, at = _number(data, at + 3)
-            if at < 0 or at >= size or data[at] != _NEWLINE:
-                return nothing
-            target[used] = to
-            above[used] = a
-            below[used] = b
             used += 1
             at += 1
         elif data[at] == _TAB:
-            if state < 0 or acts or at + 8 > size:
+            if state < 0 or acts:
                 return nothing
-            for k in range(8):
-                if data[at + k] != action[k]:
-                    return nothing
-            _, at = _digits(data, at + 8)
-            if at < 0 or at >= size or data[at] != _NEWLINE:
+            _, at = _after_word(data, at, action)
+            if at < 0 or data[at] != _NEWLINE:
                 return nothing
             acts = True
             at += 1
         else:
-            if at + 6 > size or (state >= 0 and not acts):
+            if state >= 0 and not acts:
                 return nothing
-            for k in range(6):
-                if data[at + k] != word[k]:
-                    return nothing
-            number, at = _digits(data, at + 6)
+            number, at = _after_word(data, at, word)
             state += 1
-            if at < 0 or at >= size or number != state or state == states:
+            if at < 0 or number != state or state == states:
                 return nothing
             pointer[state] = used
             acts = False
