@@ -1,4 +1,4 @@
-"""``python -m benchmarks [--quick] [--output FILE]``."""
+"""``python -m benchmarks [--quick] [--output FILE]`` or ``python -m benchmarks compare TREE``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import sections
+from benchmarks import compare, sections
 from benchmarks.report import machine, save, show
 
 _DEFAULT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -22,7 +22,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--only", nargs="*", help="names of sections", default=None, choices=list(sections.SECTIONS)
     )
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["compare"]:
+        return compare.main(given[1:])
+    options = parser.parse_args(given)
     begun = time.perf_counter()
     done = []
     print(machine())

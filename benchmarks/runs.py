@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["Run", "foreign_python", "run_foreign", "run_worker"]
+__all__ = ["ROOT", "Run", "foreign_python", "in_tree", "run_foreign", "run_in", "run_worker"]
 
-_ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -35,23 +35,27 @@ class Run:
         return sum(self.stages.values())
 
 
-def _run(tool: str, command: list[str], limit: float) -> Run:
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(_ROOT),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+def in_tree(tree: Path, command: list[str], limit: float) -> subprocess.CompletedProcess[str]:
+    """Run a command with the packages of a checkout, on one thread."""
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=limit,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(tree),
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        },
+        cwd=tree,
+    )
+
+
+def _run(tool: str, command: list[str], limit: float, tree: Path = ROOT) -> Run:
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=limit,
-            check=False,
-            env=environment,
-            cwd=_ROOT,
-        )
+        done = in_tree(tree, command, limit)
     except subprocess.TimeoutExpired:
         return Run(tool, failure=f"over {limit:.0f} s")
     if done.returncode != 0:
@@ -67,11 +71,16 @@ def _run(tool: str, command: list[str], limit: float) -> Run:
     )
 
 
+def run_in(tree: Path, task: str, *arguments: object, repeat: int = 5, limit: float = 900) -> Run:
+    """Run one task of the `worker` of a checkout and return its medians."""
+    command = [sys.executable, "-m", "benchmarks.worker", task, str(repeat), *map(str, arguments)]
+    return _run(task, command, limit, tree)
+
+
 @cache
 def run_worker(task: str, *arguments: object, repeat: int = 5, limit: float = 900) -> Run:
     """Run one task of `worker` and return its medians; the same task is run only once."""
-    command = [sys.executable, "-m", "benchmarks.worker", task, str(repeat), *map(str, arguments)]
-    return _run(task, command, limit)
+    return run_in(ROOT, task, *arguments, repeat=repeat, limit=limit)
 
 
 def foreign_python(folder: Path) -> Path | str:

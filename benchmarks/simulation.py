@@ -117,22 +117,22 @@ def section6(step: int) -> None:
         size = path.stat().st_size
         worst, rows = 0.0, []
         for result in sweep_results(path, plan):
-            cell, total = result.cell, result.summary.total
+            experiment, total = result.experiment, result.summary.total
             assert total is not None
-            z = (total.point - expected(cell.n, cell.ell)) / total.error
+            z = (total.point - expected(experiment.n, experiment.ell)) / total.error
             worst = max(worst, abs(z))
-            if cell.n % 2500 == 0:
+            if experiment.n % 2500 == 0:
                 rows.append(
                     [
-                        f"{cell.n:,}",
-                        f"{cell.ell:,}",
+                        f"{experiment.n:,}",
+                        f"{experiment.ell:,}",
                         f"{total.point:,.0f}",
-                        f"{expected(cell.n, cell.ell):,.0f}",
+                        f"{expected(experiment.n, experiment.ell):,.0f}",
                         f"{z:.2f}",
                     ]
                 )
     print(
-        f"\nsection 6: {len(plan.cells)} cells, {plan.runs:,} runs in {seconds:,.0f} s "
+        f"\nsection 6: {len(plan.experiments)} experiments, {plan.runs:,} runs in {seconds:,.0f} s "
         f"({seconds / 60:.1f} min), {size / 1e6:.0f} MB; largest |z| against E[T]: {worst:.2f}"
     )
     print(table(["n", "l", "mean", "exact", "z"], rows, right=range(5)))

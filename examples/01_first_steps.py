@@ -26,7 +26,8 @@ assert Fraction(9) * (1 / (Fraction(4, 5) * Fraction(9, 10)) - 1) == Fraction(7,
 assert allowed.holds
 
 # %% The expected number of steps until the optimum is a fraction, not an estimate.
-result = runtime(landscape, Algorithm.lrsao(parameters))
+# Without an algorithm, it is LRSAO with these hyper-parameters.
+result = runtime(landscape)
 print("E[T] =", result.total.rational)
 print("     =", result.total.decimal)
 assert result.total.rational == "51740216905/1185192162"

@@ -7,11 +7,11 @@ n-l), and crosses the right plateau (reaches n). Expectations add up, variances 
 from fractions import Fraction
 from math import sqrt
 
-from markov_lrsao import Algorithm, Landscape, Parameters, runtime
+from markov_lrsao import Landscape, runtime
 
 n, ell = 9, 2
 landscape = Landscape.jump(n, ell)
-result = runtime(landscape, Algorithm.lrsao(Parameters.paper(n)))
+result = runtime(landscape)
 
 # %% Every phase has a mean and a variance, both exact.
 means = [Fraction(str(phase.rational)) for phase in result.phases]

@@ -2,22 +2,20 @@
 
 from fractions import Fraction
 
-from markov_lrsao import Algorithm, Landscape, Parameters
-from markov_lrsao.answers.distribution import distribution
+from markov_lrsao import Landscape, distribution
 
 landscape = Landscape.jump(9, 2)
-algorithm = Algorithm.lrsao(Parameters.paper(9))
 
 # %% On the left plateau every objective accepts a step upwards. The fastest phase 1 is thus
 # three steps up, from 0 (certain), from 1 (probability 8/9) and from 2 (7/9).
-first = distribution(landscape, algorithm, phase=1)
+first = distribution(landscape, phase=1)
 by_hand = Fraction(8, 9) * Fraction(7, 9)
 print(f"P(T1 = 3) = {first.pmf(3):.12f}, by hand {by_hand} = {float(by_hand):.12f}")
 assert abs(first.pmf(3) - by_hand) <= 2 * first.error
 assert first.cdf(2) == 0
 
 # %% Nine bits cannot be set in fewer than nine steps, so P(T <= 8) = 0.
-law = distribution(landscape, algorithm)
+law = distribution(landscape)
 print(f"P(T <= 8) = {law.cdf(8):g}, P(T <= 9) = {law.cdf(9):.6f}")
 print("every P(T <= t) is within 1e-11 of the truth")
 assert law.error < 1e-11

@@ -8,12 +8,12 @@ have not been used.
 
 from fractions import Fraction
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
+from markov_lrsao import Landscape, StepLaw
 from markov_lrsao.chains.hitting import hitting_times
 from markov_lrsao.joint.parts import part_chain
 
 # %% Phase 1 at n = 9, l = 2: from position 0 until position 3 is hit.
-law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+law = StepLaw.of(Landscape.jump(9, 2))
 left = part_chain(law, "left")
 rows = [{j: Fraction(int(w.p), int(w.q)) for j, w in left.row(i)} for i in range(left.size)]
 print(left.size, "states")

@@ -2,13 +2,11 @@
 
 from fractions import Fraction
 
-from markov_lrsao import Algorithm, Landscape, Parameters, runtime
-from markov_lrsao.answers.profile import profile
+from markov_lrsao import Landscape, profile, runtime
 
 n, ell = 12, 3
 landscape = Landscape.jump(n, ell)
-algorithm = Algorithm.lrsao(Parameters.paper(n))
-found = profile(landscape, algorithm)
+found = profile(landscape)
 steps = [Fraction(str(value)) for value in found.steps]
 
 # %% One line per position. The top of the slope, n-l-1 = 8, costs most: the right plateau shares
@@ -19,7 +17,7 @@ for p in range(n):
 assert max(range(n), key=lambda p: steps[p]) == n - ell - 1
 
 # %% The steps add up to E[T], as fractions.
-total = runtime(landscape, algorithm).total.rational
+total = runtime(landscape).total.rational
 print("sum of the steps =", sum(steps))
 print("E[T]             =", total)
 assert str(sum(steps)) == total

@@ -2,18 +2,16 @@
 
 import numpy as np
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.answers.distribution import distribution
-from simulate import cross_validate, ecdf, simulate, summary
+from markov_lrsao import Landscape, distribution, runtime, simulate, summary
+from simulate import cross_validate, ecdf
 from simulate.statistics.estimates import band_halfwidth
 
 landscape = Landscape.jump(9, 2)
-algorithm = Algorithm.lrsao(Parameters.paper(9))
 
 # %% 20,000 runs; the seed fixes every one of them, whatever the number of cores.
-samples = simulate(StepLaw.of(landscape, algorithm), runs=20_000, seed=1)
+samples = simulate(landscape, runs=20_000, seed=1)
 found = summary(samples)
-exact = runtime(landscape, algorithm)
+exact = runtime(landscape)
 assert found.total is not None
 z = (found.total.point - float(exact.total)) / found.total.error
 print(f"simulated mean {found.total.point:.4f} +- {found.total.error:.4f} (standard error)")
@@ -23,7 +21,7 @@ assert abs(z) < 4
 # %% The distribution: all of the exact curve lies in the band around the simulated one. The
 # band holds the true curve in 999 of 1000 experiments (Dvoretzky, Kiefer, Wolfowitz).
 times, share = ecdf(samples)
-apart = float(np.abs(distribution(landscape, algorithm).cdf(times) - share).max())
+apart = float(np.abs(distribution(landscape).cdf(times) - share).max())
 band = band_halfwidth(samples.runs, level=0.999)
 print(f"largest distance {apart:.4f}, half width of the 99.9% band {band:.4f}")
 assert apart < band
@@ -39,9 +37,8 @@ assert agreement.agrees
 
 # %% Plain float64 is another algorithm: an entry that is only ever rejected shrinks fivefold
 # each time, after some 463 rejections it is rounded to 0, and the agent forgets.
-n = 2000
-far = StepLaw.of(Landscape.jump(n, 2), Algorithm.lrsao(Parameters.paper(n)))
-truth = float(runtime(far.landscape, far.algorithm, field="float").total)
+far = Landscape.jump(2000, 2)
+truth = float(runtime(far, field="float").total)
 true_mean = summary(simulate(far, runs=1000, seed=1)).total
 float_mean = summary(simulate(far, runs=1000, seed=1, arithmetic="float64")).total
 assert true_mean is not None

@@ -4,11 +4,12 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proofs_check import Counterexample, replay, verify
+from markov_lrsao import verify
+from proofs_check import Counterexample, replay
 
 # %% Lemma 5, the plateau lemma. Its part (2) does not say that f must not decrease at the end of
 # the plateau, and without that it is false.
-[result] = verify(["Lemma 5"])
+[result] = verify("Lemma 5")
 print(f"{result.id}, {result.title}: {result.verdict.value}")
 for evidence in result.evidence:
     if evidence.counterexample is not None:

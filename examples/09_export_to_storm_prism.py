@@ -9,12 +9,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
-from markov_lrsao.chains.reaching import reach
-from markov_lrsao.exchange import read_chain, write_chain
+from markov_lrsao import Landscape, StepLaw, reach, read_chain, write_chain
 from markov_lrsao.exchange.models import model_chain, step_rewards
 
-law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+law = StepLaw.of(Landscape.jump(9, 2))
 left = model_chain(law, "left")
 
 # %% Storm's explicit format holds fractions: nothing is rounded on the way out and back.

@@ -4,7 +4,15 @@ alpha, gamma and r enter the walk only through comparisons of Q-entries. Whereve
 comparisons come out as with the paper's choice, E[T] is the same fraction.
 """
 
-from markov_lrsao import Algorithm, Landscape, LrsaoError, Parameters, hypothesis_h, runtime
+from markov_lrsao import (
+    Algorithm,
+    AlgorithmFamily,
+    Landscape,
+    LrsaoError,
+    Parameters,
+    hypothesis_h,
+    runtime,
+)
 from markov_lrsao.exact.quantity import Enclosed
 
 landscape = Landscape.jump(9, 2)
@@ -42,7 +50,7 @@ except LrsaoError as error:
 # %% A penalty outside hypothesis (H) is refused too, unless one asks for it. By hand: the bounds
 # are (1/(4/5 * 9/10) - 1) * 6 = (7/18) * 6 = 7/3 and 1/(4/5 * 1/10) = 25/2.
 try:
-    runtime(landscape, Algorithm.lrsao(Parameters.paper(9, r="2")))
+    runtime(landscape, AlgorithmFamily(r=2))
     raise AssertionError("a penalty outside (H) went through")
 except LrsaoError as error:
     reason = str(error)
@@ -51,7 +59,7 @@ assert "7/3 < r < 25/2" in reason
 
 # %% Elsewhere in (H) comparisons depend on values. They are followed, and the answer is again a
 # fraction, but another one: L is used more often on the right plateau.
-parameters = Parameters.of("0.95", "1/10", "1.03")
+parameters = Parameters("0.95", "1/10", "1.03")
 assert hypothesis_h(landscape, parameters).holds
 result = runtime(landscape, Algorithm.lrsao(parameters))
 print(
@@ -63,7 +71,7 @@ assert abs(float(result.total) - 45.66) < 0.005
 
 # %% Above the upper bound of (H) a run can get stuck for ever: E[T] is infinite, and the answer
 # shows a trap and the probability of entering it.
-far = runtime(Landscape.jump(40, 3), Algorithm.lrsao(Parameters.paper(40, r="200")), outside_h=True)
+far = runtime(Landscape.jump(40, 3), AlgorithmFamily(r=200), outside_h=True)
 assert far.kind == "infinite"
 assert far.trap is not None
 assert isinstance(far.trap.probability, Enclosed)

@@ -1,76 +1,136 @@
 """Exact Markov-chain analysis of LRSAO and its relatives.
 
-The flow of data, one module per arrow::
+>>> from markov_lrsao import Landscape, runtime
+>>> runtime(Landscape.jump(9, 2)).total.rational
+'51740216905/1185192162'
 
-    landscape + parameters -> algorithm -> law        (position, action, direction) table
-    law -> regions, bounds, patterns -> automata      what of each Q-row the walk can see
-    automata -> lumping -> joint -> chain             every reachable (position, patterns)
-    chain -> solvers -> hitting, visits -> results    exact rationals or floats
+`docs/api.md` has every name with an example. Rooms, each built on those before it::
 
-`runtime` goes all the way; `docs/architecture.md` says more.
+    exact      rationals, intervals, series, floats with error bounds
+    model      landscape + parameters -> algorithm -> law, the table of all steps
+    rows       law -> regions, bounds, patterns -> automata of single Q-rows
+    chains     any finite Markov chain: sources, solvers, hitting times, visits
+    crossing   automata -> sites and blocks -> generating functions, any n
+    joint      automata -> every reachable (position, patterns), small n
+    values     what patterns leave open: clusters of values, choices, enclosures
+    answers    expected runtimes, distributions, profiles, curves
+    regimes    maps over hyper-parameters; forms: closed forms; exchange: files of other tools
+    figures    pictures with their data; report: one page; cli: the command line
 
 Names are imported when they are first used, so that the command line is up (and can be
-interrupted) before numpy is there.
+interrupted) before numpy is there. `simulate` and `verify` are the functions of the packages
+`simulate` and `proofs_check`, which come along and stay importable under their own names.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from markov_lrsao.answers.curves import Curve, curve
+    from markov_lrsao.answers.distribution import Distribution, distribution
     from markov_lrsao.answers.expected import runtime
+    from markov_lrsao.answers.profile import Profile, profile
     from markov_lrsao.answers.results import RuntimeResult
     from markov_lrsao.chains.chain import MarkovChain
+    from markov_lrsao.chains.reaching import ReachingResult, reach
+    from markov_lrsao.chains.sources import chain_from_matrix, chain_from_networkx, chain_from_rows
     from markov_lrsao.errors import LrsaoError
     from markov_lrsao.exact.quantity import Quantity
-    from markov_lrsao.joint.enumeration import enumerate_joint
-    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.exchange import read_chain, write_chain
+    from markov_lrsao.figures import plots
+    from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
     from markov_lrsao.model.landscape import Landscape, LandscapeFamily
     from markov_lrsao.model.law import StepLaw
     from markov_lrsao.model.parameters import Parameters, hypothesis_h
-    from markov_lrsao.rows.automata import derive_automata
+    from markov_lrsao.regimes.grid import MapPlan, RegimeMap, regime_map
+    from proofs_check.claims.verdict import Verdicts
+    from proofs_check.verification.checking import verify
+    from simulate.runs.runner import simulate
+    from simulate.runs.samples import Samples
+    from simulate.statistics.estimates import Summary, summary
+
+    __version__: str
 
 __all__ = [
     "Algorithm",
+    "AlgorithmFamily",
+    "Curve",
+    "Distribution",
     "Landscape",
     "LandscapeFamily",
     "LrsaoError",
+    "MapPlan",
     "MarkovChain",
     "Parameters",
+    "Profile",
     "Quantity",
+    "ReachingResult",
+    "RegimeMap",
     "RuntimeResult",
+    "Samples",
     "StepLaw",
-    "derive_automata",
-    "enumerate_joint",
+    "Summary",
+    "Verdicts",
+    "chain_from_matrix",
+    "chain_from_networkx",
+    "chain_from_rows",
+    "curve",
+    "distribution",
     "hypothesis_h",
+    "plots",
+    "profile",
+    "reach",
+    "read_chain",
+    "regime_map",
     "runtime",
+    "simulate",
+    "summary",
+    "verify",
+    "write_chain",
 ]
 
-_HOMES = {
-    "Algorithm": "model.algorithm",
-    "Landscape": "model.landscape",
-    "LandscapeFamily": "model.landscape",
-    "LrsaoError": "errors",
-    "MarkovChain": "chains.chain",
-    "Parameters": "model.parameters",
-    "Quantity": "exact.quantity",
-    "RuntimeResult": "answers.results",
-    "StepLaw": "model.law",
-    "derive_automata": "rows.automata",
-    "enumerate_joint": "joint.enumeration",
-    "hypothesis_h": "model.parameters",
-    "runtime": "answers.expected",
+_NAMES = {
+    "markov_lrsao.answers.curves": "Curve curve",
+    "markov_lrsao.answers.distribution": "Distribution distribution",
+    "markov_lrsao.answers.expected": "runtime",
+    "markov_lrsao.answers.profile": "Profile profile",
+    "markov_lrsao.answers.results": "RuntimeResult",
+    "markov_lrsao.chains.chain": "MarkovChain",
+    "markov_lrsao.chains.reaching": "ReachingResult reach",
+    "markov_lrsao.chains.sources": "chain_from_matrix chain_from_networkx chain_from_rows",
+    "markov_lrsao.errors": "LrsaoError",
+    "markov_lrsao.exact.quantity": "Quantity",
+    "markov_lrsao.exchange": "read_chain write_chain",
+    "markov_lrsao.figures": "plots",
+    "markov_lrsao.model.algorithm": "Algorithm AlgorithmFamily",
+    "markov_lrsao.model.landscape": "Landscape LandscapeFamily",
+    "markov_lrsao.model.law": "StepLaw",
+    "markov_lrsao.model.parameters": "Parameters hypothesis_h",
+    "markov_lrsao.regimes.grid": "MapPlan RegimeMap regime_map",
+    "proofs_check.claims.verdict": "Verdicts",
+    "proofs_check.verification.checking": "verify",
+    "simulate.runs.runner": "simulate",
+    "simulate.runs.samples": "Samples",
+    "simulate.statistics.estimates": "Summary summary",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+def __getattr__(name: str) -> object:
+    value: object
+    if name == "__version__":
+        from markov_lrsao.release import release
+
+        value = release()
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, "__version__"})

@@ -41,7 +41,7 @@ _SIZE = re.compile(r"([0-9]{1,18})([KMGT]?)")
 def parse_size(text: str, name: str) -> int:
     """Return a number of bytes; K, M, G and T stand for powers of 1024.
 
-    >>> parse_size("2G", "--max-size")
+    >>> parse_size("2G", "max_size")
     2147483648
     """
     match = _SIZE.fullmatch(text.strip().upper())
@@ -108,7 +108,7 @@ def _bounded(stream: IO[bytes] | gzip.GzipFile, most: int, name: str) -> bytes:
         if size > most:
             raise FileFormatError(
                 f"{name}: larger than the limit of {most:,} bytes; raise it with "
-                f"{_VARIABLE}=2G, or with --max-size where a command has it"
+                f"{_VARIABLE}=2G, or with `max_size` where there is one"
             )
         pieces.append(piece)
     return b"".join(pieces)

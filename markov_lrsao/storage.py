@@ -95,21 +95,21 @@ def staged(
             temporary.unlink(missing_ok=True)
 
 
-def check_writable(path: Path, option: str = "--out") -> None:
+def check_writable(path: Path, name: str = "out") -> None:
     """Raise ParameterError if a file of that name could not be written: before long work."""
     folder = path.resolve().parent
     if path.is_dir():
-        raise ParameterError(f"{option} {path} is a folder; give the name of a file")
+        raise ParameterError(f"`{name}` {path} is a folder; give the name of a file")
     if not folder.is_dir():
         raise ParameterError(
-            f"{option} {path}: the folder {folder} does not exist; create it first"
+            f"`{name}` {path}: the folder {folder} does not exist; create it first"
         )
-    check_folder(folder, option)
+    check_folder(folder, name)
 
 
-def check_folder(folder: Path, option: str = "--out") -> None:
+def check_folder(folder: Path, name: str = "out") -> None:
     """Raise ParameterError if no file could be written to a folder that exists."""
-    with _explained(folder, f"choose another {option}"):
+    with _explained(folder, f"choose another `{name}`"):
         _temporary(folder / "probe", b"").unlink()
 
 

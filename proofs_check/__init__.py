@@ -27,7 +27,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from proofs_check.claims.counterexample import Counterexample
     from proofs_check.claims.setting import Setting
-    from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
+    from proofs_check.claims.verdict import (
+        Erratum,
+        Evidence,
+        EvidenceKind,
+        StatementResult,
+        Verdict,
+        Verdicts,
+    )
     from proofs_check.runs.run import replay
     from proofs_check.statements.statement import Statement
     from proofs_check.verification.checking import verify
@@ -37,11 +44,12 @@ __all__ = [
     "Counterexample",
     "Erratum",
     "Evidence",
-    "Kind",
+    "EvidenceKind",
     "Setting",
     "Statement",
     "StatementResult",
     "Verdict",
+    "Verdicts",
     "all_statements",
     "find",
     "replay",

@@ -1,16 +1,14 @@
 """Simulations of LRSAO and its relatives that cross-validate the exact engine.
 
-The flow of data, one module per arrow::
+Rooms, each built on those before it::
 
-    law -> tables                        the generated law as arrays, exact numbers behind floats
-    seed -> streams -> _philox           one counter-based random stream per run
-    tables -> _entries, _kernels, ..     compiled runs, step by step or event by event
-    open choices -> decide               settled in exact arithmetic
-    runner -> samples -> statistics      all cores; means, ERT, ECDF
-    samples -> crossval, ioh             against the exact engine; for IOHanalyzer
-    plan -> sweep -> store               grids of experiments, resumable, on one machine or Dask
+    kernels     compiled runs, step by step or event by event
+    runs        law + seed -> encoding, streams -> game -> samples; open comparisons decided exactly
+    statistics  samples -> means, ERT, quantiles; tests against the exact engine
+    sweeps      plan -> batches of runs -> results file; resumable, on threads or Dask
 
-`reference` plays the paper's algorithm literally, in rationals. `docs/simulation.md` says more.
+`runs.reference` plays the paper's algorithm literally, in rationals; `docs/simulation.md` says
+more.
 """
 
 from simulate.runs.runner import simulate, trace_run

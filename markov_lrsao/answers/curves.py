@@ -1,6 +1,10 @@
 """E[T] over many n: the paper's four schedules of l, and the table of reference values.
 
 Instances are independent, so they are spread over processes; results come back in order.
+
+>>> found = curve([50, 100], ell="sqrt")
+>>> [(point.n, point.ell, round(float(point.result.total))) for point in found]
+[(50, 7, 329), (100, 10, 780)]
 """
 
 from __future__ import annotations
@@ -8,25 +12,43 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isqrt
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.rationals import rational_text
+from markov_lrsao.exact.frames import columns, data_frame
+from markov_lrsao.exact.rationals import integer, rational_text
 from markov_lrsao.interrupts import spread
-from markov_lrsao.model.algorithm import Algorithm
-from markov_lrsao.model.landscape import JUMP
-from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
+from markov_lrsao.model.landscape import JUMP, LandscapeFamily
 from markov_lrsao.progress import Progress, no_progress
 
-__all__ = ["SCHEDULES", "CurvePoint", "curve", "ell_of", "reference_csv", "reference_instances"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from markov_lrsao.exact.quantity import Quantity
+
+__all__ = [
+    "SCHEDULES",
+    "Curve",
+    "CurvePoint",
+    "Schedule",
+    "curve",
+    "ell_of",
+    "reference_csv",
+    "reference_instances",
+]
 
 SCHEDULES = ("2", "cbrt", "sqrt", "half")
 """The paper's schedules of l: 2, cube root of n, square root of n, floor((n-5)/2)."""
+Schedule = SupportsIndex | str | Callable[[int], SupportsIndex]
+"""One l for all n, one of `SCHEDULES`, or a function from n to l."""
+_Job = tuple[LandscapeFamily, int, int, Algorithm | AlgorithmFamily | None, Field, bool]
 
 
 def integer_root(n: int, k: int) -> int:
@@ -39,7 +61,7 @@ def integer_root(n: int, k: int) -> int:
     return root
 
 
-def ell_of(schedule: str, n: int) -> int:
+def ell_of(schedule: Schedule, n: int) -> int:
     """Return l at n; roots are rounded down, and at least 2.
 
     >>> [ell_of(s, 1000) for s in SCHEDULES]
@@ -51,10 +73,12 @@ def ell_of(schedule: str, n: int) -> int:
         return max(2, isqrt(n))
     if schedule == "half":
         return (n - 5) // 2
+    if not isinstance(schedule, str):
+        return integer(schedule(n) if callable(schedule) else schedule, "ell")
     if re.fullmatch("[0-9]{1,18}", schedule):
         return int(schedule)
     raise ParameterError(
-        f"schedule = {schedule!r} is unknown: choose {', '.join(SCHEDULES)} or a number"
+        f"ell = {schedule!r} is unknown: choose {', '.join(SCHEDULES)} or a number"
     )
 
 
@@ -80,30 +104,84 @@ class CurvePoint:
         )
 
 
-def _point(job: tuple[int, int, Field]) -> CurvePoint:
-    n, ell, field = job
+@dataclass(frozen=True)
+class Curve(Sequence[CurvePoint]):
+    """E[T] at several n, in the order in which they were asked for."""
+
+    points: tuple[CurvePoint, ...]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @overload
+    def __getitem__(self, index: int) -> CurvePoint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Curve: ...
+
+    def __getitem__(self, index: int | slice) -> CurvePoint | Curve:
+        return Curve(self.points[index]) if isinstance(index, slice) else self.points[index]
+
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per n: E[T], its phases, deviation and n H_n."""
+        return data_frame(
+            {"n": p.n, "ell": p.ell}
+            | columns({"total": p.result.total, **_phases(p.result), "variance": p.result.variance})
+            | {"coupon_collector": p.coupon_collector}
+            for p in self.points
+        )
+
+
+def _phases(result: RuntimeResult) -> dict[str, Quantity]:
+    return {f"phase{k}": phase for k, phase in enumerate(result.phases, start=1)}
+
+
+def _point(job: _Job) -> CurvePoint:
+    family, n, ell, algorithm, field, outside_h = job
     result = runtime(
-        JUMP.at(n, ell), Algorithm.lrsao(Parameters.paper(n)), field=field, method="crossing"
+        family.at(n, ell), algorithm, field=field, method="crossing", outside_h=outside_h
     )
     return CurvePoint(n, ell, result)
 
 
 def curve(
-    schedule: str,
-    ns: Iterable[int],
+    ns: Iterable[SupportsIndex],
+    ell: Schedule = 2,
+    algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
+    family: LandscapeFamily = JUMP,
     field: Field = "float",
+    outside_h: bool = False,
     workers: int = 1,
     progress: Progress = no_progress,
-) -> Iterator[CurvePoint]:
-    """Yield E[T] with the paper's hyper-parameters at each n, in order."""
-    jobs: list[tuple[int, int, Field]] = [(n, ell_of(schedule, n), field) for n in ns]
-    for n, ell, _ in jobs:
-        JUMP.check(n, ell)
-    with progress(f"curve l = {schedule}", total=len(jobs)) as bar:
+) -> Curve:
+    """Return E[T] at each n.
+
+    Parameters
+    ----------
+    ns : lengths of the bit strings
+    ell : one l for all n, one of `SCHEDULES` as text, or a function from n to l
+    algorithm : default LRSAO with the paper's hyper-parameters at each n
+    family : the landscape, with n and l left open
+    field : "float", or "exact" rationals, which take longer
+    outside_h : compute although (H) does not hold
+    workers : processes
+
+    Raises
+    ------
+    ParameterError
+        The family has no such (n, l), or (H) does not hold.
+    """
+    sizes = [integer(n, "n") for n in ns]
+    jobs: list[_Job] = [
+        (family, *family.check(n, ell_of(ell, n)), algorithm, field, outside_h) for n in sizes
+    ]
+    points: list[CurvePoint] = []
+    with progress(f"curve l = {ell}", total=len(jobs)) as bar:
         for point in spread(_point, jobs, workers):
-            yield point
+            points.append(point)
             bar.advance()
+    return Curve(tuple(points))
 
 
 def reference_instances() -> list[tuple[int, int]]:
@@ -128,7 +206,7 @@ def reference_csv(instances: Sequence[tuple[int, int]], progress: Progress = no_
     writer.writerow(["n", "ell", *[f"{name}{kind}" for name in names for kind in ("", "_decimal")]])
     with progress("reference values", total=len(instances)) as bar:
         for n, ell in instances:
-            r = _point((n, ell, "exact")).result
+            r = _point((JUMP, n, ell, None, "exact", False)).result
             values = [r.total, *r.phases, r.variance]
             row: list[str] = [str(n), str(ell)]
             for quantity in values:

@@ -15,12 +15,12 @@ infinite.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from math import inf, isinf
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +29,17 @@ from flint import fmpq
 from markov_lrsao.answers.expected import check_hypothesis, check_size
 from markov_lrsao.answers.plan import is_small
 from markov_lrsao.errors import LrsaoError, ParameterError, Refused, UndecidedComparisonError
+from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Enclosed, Infinite, Quantity
 from markov_lrsao.exact.rationals import decimal_text, to_float
-from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.tables import html_table, table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Distribution", "Inversion", "Powers", "Quantile", "distribution"]
 
@@ -192,6 +196,27 @@ class Distribution(ABC):
         high = self._first(lambda t: self.bounds(t)[0] >= q)
         return Quantile(q, min(max(low, value), high), min(low, self.horizon + 1), high)
 
+    def times(self, count: int = 400) -> npt.NDArray[np.int64]:
+        """Return up to `count` times over which P(T <= t) rises, evenly spaced in log t.
+
+        Raises
+        ------
+        ParameterError
+            No run is known to end.
+        """
+        reached = to_float(self.reached[0])
+        if reached <= 2 * self.error:
+            raise ParameterError("there are no times to show: no run is known to end")
+        ends = [self.quantile_range(q * reached).value for q in (1e-4, 1 - 1e-4)]
+        low, high = (min(t, self.horizon) for t in ends)
+        spaced = np.geomspace(max(low * 0.9, 1), max(high * 1.1, 2), count)
+        return np.unique(spaced.astype(np.int64))
+
+    def to_frame(self, times: Sequence[int] | npt.NDArray[np.int64] | None = None) -> DataFrame:
+        """Return a table of P(T <= t) and P(T = t); default: at `self.times()`."""
+        t = self.times() if times is None else np.asarray(times, dtype=np.int64)
+        return data_frame({"t": t, "cdf": self.cdf(t), "pmf": self.pmf(t), "error": self.error})
+
     def describe(self, name: str = "T", where: str = "") -> str:
         """Return mean, deviation and error in words; `where` says of which instance."""
         lines = [
@@ -295,7 +320,7 @@ class Inversion(Distribution):
 
 def distribution(
     landscape: Landscape,
-    algorithm: Algorithm,
+    algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     phase: int | None = None,
     method: Literal["auto", "powers", "inversion"] = "auto",
@@ -308,6 +333,7 @@ def distribution(
 
     Parameters
     ----------
+    algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "powers" of the joint chain (small n), "inversion" of the generating function
         (any n), or "auto"
 
@@ -319,6 +345,7 @@ def distribution(
     from markov_lrsao.answers.powers import powers_of_patterns, powers_of_values
 
     check_size(landscape)
+    algorithm = algorithm_at(algorithm, landscape.n)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)
     count = len(landscape.milestones)
     if phase is not None and not 1 <= phase <= count:
@@ -354,5 +381,5 @@ def distribution(
         raise reasons[0]
     raise UndecidedComparisonError(
         f"the distribution is not found within the limits: {reasons[0]}; estimate it with "
-        f"`markov-lrsao simulate`"
+        f"`simulate()`"
     )

@@ -1,7 +1,6 @@
 """Expected runtimes: the one function behind `markov-lrsao exact`.
 
->>> from markov_lrsao import Landscape, Algorithm, Parameters
->>> result = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
+>>> result = runtime(Landscape.jump(9, 2))
 >>> result.total.rational
 '51740216905/1185192162'
 >>> [phase.rational for phase in result.phases]
@@ -54,7 +53,7 @@ from markov_lrsao.exact.moments import central_from_factorial
 from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.exact.series import Element
-from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import hypothesis_h
@@ -102,14 +101,14 @@ def check_hypothesis(
     if not h.holds and not outside_h:
         raise ParameterError(
             f"r = {algorithm.parameters.r} is outside hypothesis (H): {h.describe()}; "
-            f"--outside-h computes anyway"
+            f"`outside_h=True` computes anyway"
         )
     return h.holds
 
 
 def runtime(
     landscape: Landscape,
-    algorithm: Algorithm,
+    algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     method: Method = "auto",
     field: Field = "exact",
@@ -127,6 +126,7 @@ def runtime(
 
     Parameters
     ----------
+    algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
         "auto" takes the joint chain where it is small, and the other way where one refuses
     field : "exact" rationals or "float"
@@ -166,7 +166,7 @@ def runtime(
 
 def seek_runtime(
     landscape: Landscape,
-    algorithm: Algorithm,
+    algorithm: Algorithm | AlgorithmFamily | None,
     options: Options,
     *,
     moments: int = 2,
@@ -175,6 +175,7 @@ def seek_runtime(
     """Return what `runtime` does, or why there is no answer; only wrong parameters are errors."""
     begun = time.perf_counter()
     check_size(landscape)
+    algorithm = algorithm_at(algorithm, landscape.n)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
     found = _solve(law, plan(law, options), options, moments)
@@ -252,8 +253,9 @@ def _instead(law: StepLaw, error: LrsaoError) -> str:
     """Return what to do instead of a method that has failed: another that is seen to work."""
     found = attempt(lambda: granted(_probe(law, error)), (LrsaoError,))
     if isinstance(found, Refused):
-        return "estimate with `markov-lrsao simulate`"
-    return "use --method joint" if isinstance(error, CrossingError) else "or use --method crossing"
+        return "estimate with `simulate()`"
+    other = "joint" if isinstance(error, CrossingError) else "crossing"
+    return f'{"" if other == "joint" else "or "}use `method="{other}"`'
 
 
 def _probe(law: StepLaw, error: LrsaoError) -> Plan | Answer:

@@ -237,6 +237,6 @@ def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
     return Refused(
         UndecidedComparisonError(
             f"patterns do not decide here, and values do not within the limits: {levels.reason}; "
-            f"raise --max-states, or estimate with `markov-lrsao simulate`"
+            f"raise `max_states`, or estimate with `simulate()`"
         )
     )

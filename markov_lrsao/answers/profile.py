@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
@@ -23,18 +24,18 @@ from markov_lrsao.crossing.blocks import Block, Corridor, Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
-from markov_lrsao.errors import (
-    NotAbsorbingError,
-    ParameterError,
-    Refused,
-    UndecidedComparisonError,
-)
+from markov_lrsao.errors import NotAbsorbingError, ParameterError, Refused, UndecidedComparisonError
+from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.linear import solve_rows
-from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.exact.rationals import rational_text, to_float
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
 from markov_lrsao.model.statements import implements
 from markov_lrsao.tables import html_table, table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Profile", "profile"]
 
@@ -65,6 +66,18 @@ class Profile:
     visit_laws: Mapping[int, Sequence[Number]]
     exact: bool
 
+    def floats(self, values: Sequence[Number]) -> npt.NDArray[np.float64]:
+        """Return numbers of this profile as floats."""
+        return np.array([to_float(v) for v in values] if self.exact else values, np.float64)
+
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per position."""
+        cells: dict[str, object] = {"position": np.arange(self.landscape.n + 1)}
+        for name, values in (("steps", self.steps), ("visits", self.visits)):
+            cells[name] = self.floats(values)
+            cells[f"{name}_exact"] = [rational_text(v) if self.exact else None for v in values]
+        return data_frame(cells)
+
     def __str__(self) -> str:
         """Return steps and visits per position; at large n of those that take most steps."""
         return f"{self._head()}\n\n{table(_HEADER, self._rows(), right=[0, 1, 2])}"
@@ -90,7 +103,7 @@ class Profile:
 @implements("Lemma 10")
 def profile(
     landscape: Landscape,
-    algorithm: Algorithm,
+    algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     exact: bool | None = None,
     outside_h: bool = False,
@@ -99,9 +112,11 @@ def profile(
 
     Parameters
     ----------
+    algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     exact : rationals or floats; default rationals up to n = 300
     """
     check_size(landscape)
+    algorithm = algorithm_at(algorithm, landscape.n)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)
     match crossing(StepLaw.of(landscape, algorithm)):
         case Refused(reason):
@@ -109,7 +124,7 @@ def profile(
         case Bounded():
             raise UndecidedComparisonError(
                 "not all comparisons are decided by values here, so the profile is not known "
-                "exactly; `markov-lrsao exact` encloses E[T] and its phases"
+                "exactly; `runtime()` encloses E[T] and its phases"
             )
         case Counted(d):
             pass
@@ -117,8 +132,7 @@ def profile(
     if d.top_region is None:
         raise ParameterError(
             f"{landscape.name} has no sites that crossing counts handle one by one; "
-            f"`markov-lrsao exact` gives E[T] and its phases (in Python: "
-            f"visits.expected_visits on the joint chain)"
+            f"`runtime()` gives E[T] and its phases"
         )
     counter = _Counter(landscape.n, exact)
     laws = _sites(d, counter)
@@ -138,8 +152,6 @@ class _Counter:
 
     def number(self, value: Any) -> Any:
         """Turn an exact number into the chosen field."""
-        from markov_lrsao.exact.rationals import to_float
-
         return value if self.exact or not isinstance(value, fmpq) else to_float(value)
 
     def visits(self) -> Any:
@@ -209,7 +221,7 @@ def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     except ZeroDivisionError:
         raise NotAbsorbingError(
             "the walk can enter a set of states that it never leaves: E[T] is infinite, and so "
-            "are the steps of some positions; `markov-lrsao exact` shows the trap"
+            "are the steps of some positions; `runtime()` shows the trap"
         ) from None
 
 

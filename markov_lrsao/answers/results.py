@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from math import fsum, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity, Trap
 from markov_lrsao.exact.rationals import harmonic_difference, rational_text, shorten, to_float
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.tables import html_table, table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Phase", "RuntimeResult"]
 
@@ -191,6 +195,29 @@ class RuntimeResult:
             | {
                 "coupon_collector": bound.to_dict() | {"ratio": ratio if isfinite(ratio) else None},
             }
+        )
+
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per quantity and phase; phase "total" is the whole run."""
+        names = ("mean", "variance", "third_central_moment", "fourth_central_moment")
+        rows = [(self.total, self.variance, *self.higher)]
+        higher = self.phase_higher or ((),) * len(self.phases)
+        rows += [
+            (mean, variance, *more)
+            for mean, variance, more in zip(self.phases, self.phase_variances, higher, strict=True)
+        ]
+        return data_frame(
+            {
+                "quantity": name,
+                "phase": f"phase{k}" if k else "total",
+                "exact": number.rational,
+                "decimal": number.decimal,
+                "float": float(number),
+                "lower": number.to_dict().get("lower"),
+                "upper": number.to_dict().get("upper"),
+            }
+            for k, numbers in enumerate(rows)
+            for name, number in zip(names, numbers, strict=False)
         )
 
     # -- for people ---------------------------------------------------------------------------

@@ -106,8 +106,8 @@ def _merged(
     chain: MarkovChain, begin: BoolArray | None, end: BoolArray
 ) -> tuple[MarkovChain, BoolArray | None, BoolArray]:
     """Merge states with equal futures up to `end`, none in `begin` with one outside it."""
-    classes = end.astype(np.int64) if begin is None else 2 * end.astype(np.int64) + begin
-    merged = quotient(absorbing_outside(chain, ~end), ~end, classes)
+    colours = end.astype(np.int64) if begin is None else 2 * end.astype(np.int64) + begin
+    merged = quotient(absorbing_outside(chain, ~end), ~end, colours)
     first = merged.representative
     return merged.chain, None if begin is None else begin[first], end[first]
 

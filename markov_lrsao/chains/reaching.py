@@ -24,7 +24,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +34,14 @@ from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.reaching_systems import Rewards, Systems, TransitionRewards
 from markov_lrsao.chains.solvers import Field, absorbing_outside, backward
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.exact.frames import columns, data_frame
 from markov_lrsao.exact.graphs import reachable_from, reversed_graph
 from markov_lrsao.exact.quantity import Infinite, Quantity
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.texts import printable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Reaching", "ReachingResult", "qualitative", "reach", "reach_probabilities"]
 
@@ -99,6 +103,20 @@ class ReachingResult:
     seconds: float
     starts: tuple[Reaching, ...]
 
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per start state."""
+        return data_frame(
+            {"state": start.state, "name": start.name}
+            | columns(
+                {
+                    name: value
+                    for name in ("probability", "mean", "conditional_mean", "variance")
+                    if (value := getattr(start, name)) is not None
+                }
+            )
+            for start in self.starts
+        )
+
 
 def qualitative(chain: MarkovChain, target: BoolArray) -> tuple[BoolArray, BoolArray]:
     """Return where the target is reached with probability 0, and where with probability 1.
@@ -151,7 +169,7 @@ def reach(
         raise ParameterError("the target is empty: no state carries it")
     earned = [*(rewards or ()), *(transition_rewards or {}).values()]
     if field == "float" and any(value < 0 for value in earned):
-        raise ParameterError("negative rewards need exact arithmetic; add --exact")
+        raise ParameterError('negative rewards need exact arithmetic; use `field="exact"`')
     never, surely = qualitative(chain, target)
     cut = absorbing_outside(chain, ~target)
     seen = reachable_from(cut.indptr, cut.indices, starts)
@@ -186,7 +204,7 @@ def _starts(chain: MarkovChain, start: Sequence[int] | None) -> npt.NDArray[np.i
                 )
         starts = np.unique(np.array(list(start), np.int64))
     if starts.size == 0:
-        raise ParameterError("the chain has no start state; name one (--from STATE)")
+        raise ParameterError("the chain has no start state; name one with `start`")
     return starts
 
 
@@ -218,7 +236,7 @@ def reach_probabilities(
 
 
 def _answer(chain: MarkovChain, problem: Systems, state: int) -> Reaching:
-    b = int(problem.block[state])
+    b = int(problem.class_of[state])
     hit, certain, exact = problem.hit[b], bool(problem.surely[b]), problem.field == "exact"
 
     def quantity(value: Any) -> Quantity:

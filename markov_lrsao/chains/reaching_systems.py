@@ -72,9 +72,11 @@ def _floats(values: Sequence[fmpq]) -> FloatArray:
             try:
                 known[pair] = pair[0] / pair[1]
             except OverflowError:
-                raise FloatRangeError("a reward exceeds the range of floats; add --exact") from None
+                raise FloatRangeError(
+                    'a reward exceeds the range of floats; use `field="exact"`'
+                ) from None
             if pair[0] and known[pair] < _SMALLEST:
-                raise SolverError("a reward is below the range of floats; add --exact")
+                raise SolverError('a reward is below the range of floats; use `field="exact"`')
         result[k] = known[pair]
     return result
 
@@ -100,10 +102,10 @@ class Systems:
     ) -> None:
         self.field, self.progress = field, progress
         earned = rewards.of_states(chain.size)
-        self.block = np.arange(chain.size)
+        self.class_of = np.arange(chain.size)
         if field == "exact" and rewards.transitions is None and worth_merging(chain):
-            merged = quotient(chain, inside, self._classes(inside, target, earned, rewards))
-            chain, inside, self.block = merged.chain, merged.inside, merged.block
+            merged = quotient(chain, inside, self._colours(inside, target, earned, rewards))
+            chain, inside, self.class_of = merged.chain, merged.inside, merged.class_of
             first = merged.representative
             target, surely = target[first], surely[first]
             earned = [earned[i] for i in first.tolist()]
@@ -117,15 +119,15 @@ class Systems:
                 self._in_floats(earned, moving)
 
     @staticmethod
-    def _classes(
+    def _colours(
         inside: BoolArray, target: BoolArray, earned: Sequence[fmpq], rewards: Rewards
     ) -> npt.NDArray[np.int64]:
-        classes = target.astype(np.int64)
+        colours = target.astype(np.int64)
         if rewards.states is not None:
             numbers: dict[str, int] = {}
             for i in np.flatnonzero(inside).tolist():
-                classes[i] = numbers.setdefault(str(earned[i]), len(numbers))
-        return classes
+                colours[i] = numbers.setdefault(str(earned[i]), len(numbers))
+        return colours
 
     def _solve(
         self,
@@ -183,12 +185,14 @@ class Systems:
             rows, weights=weights * extra, minlength=chain.size
         )
         if np.any((extra > 0) & self.inside[rows] & (first[rows] < _SMALLEST)):
-            raise SolverError("an expected reward is below the range of floats; add --exact")
+            raise SolverError(
+                'an expected reward is below the range of floats; use `field="exact"`'
+            )
         try:
             self.mean = self._solve(first, tilted=tilted)
         except FloatRangeError:
             raise FloatRangeError(
-                "the expected time exceeds the range of floats; add --exact"
+                'the expected time exceeds the range of floats; use `field="exact"`'
             ) from None
         # A power of two, so that dividing by it rounds nothing.
         self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
@@ -249,17 +253,17 @@ class Systems:
         return np.where(there > 0.0, np.maximum(tilted, _DENORMAL), 0.0)
 
     def variance(self, b: int) -> tuple[Any, float]:
-        """Return variance (None above the range of floats) and deviation at a block."""
+        """Return variance (None above the range of floats) and deviation at a class."""
         if self.field == "exact":
             ratio = self.spread[b] / self.hit[b]
             return ratio, _square_root(ratio)
         deviation = self.scale * math.sqrt(self.spread[b])
         variance, relative = deviation * deviation, self.mean[b] / self.scale
         if deviation and variance < _SMALLEST:
-            raise SolverError("the variance is below the range of floats; add --exact")
+            raise SolverError('the variance is below the range of floats; use `field="exact"`')
         if self.error[b] > _JUMP_ACCURACY * self.spread[b] + _MEAN_ACCURACY * relative**2:
             raise SolverError(
-                "the variance has no digits that floats can be trusted with; add --exact"
+                'the variance has no digits that floats can be trusted with; use `field="exact"`'
             )
         return variance if math.isfinite(variance) else None, deviation
 

@@ -45,11 +45,15 @@ def _run(arguments: Sequence[str] | None) -> int:
         _drop_output()  # the reader (head, less) has gone; Typer ends with 1 then
         return 0
     except Exception as error:
+        from markov_lrsao.cli.wording import in_options
         from markov_lrsao.errors import LrsaoError
         from markov_lrsao.texts import one_line
 
         if isinstance(error, LrsaoError | MemoryError | OSError | UnicodeError):
             message = str(error).strip() or type(error).__name__
+            if isinstance(error, LrsaoError):
+                command = next(iter(sys.argv[1:] if arguments is None else arguments), "")
+                message = in_options(message, command)
             print(one_line(f"markov-lrsao: {message}"), file=sys.stderr)
             if isinstance(error, OSError):
                 _drop_output()  # it may be what failed: a full disk

@@ -49,7 +49,7 @@ def cross_validate(
     arithmetic: Annotated[ArithmeticName, ARITHMETIC] = ArithmeticName.exact,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the cell.
+    """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the experiment.
 
     Without --alpha, --gamma and --r the comparison is made at three points of (H), the paper's
     and two others. Choices are compared with the paper's algorithm on bit strings, too.
@@ -67,9 +67,9 @@ def cross_validate(
             f"empty; the smallest instance is n = 9"
         )
     given = alpha is not None or gamma is not None or r is not None
-    cells = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
+    experiments = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
     agreement = compare(
-        cells,
+        experiments,
         runs=runs,
         seed=seed,
         level=level,
@@ -88,14 +88,14 @@ def _text(agreement: Agreement) -> str:
     from markov_lrsao.tables import table
 
     rows = []
-    for cell in agreement.cells:
-        for test in cell.comparisons:
+    for experiment in agreement.experiments:
+        for test in experiment.comparisons:
             rows.append(
                 [
-                    str(cell.n),
-                    str(cell.ell),
-                    cell.point,
-                    f"{cell.runs:,}",
+                    str(experiment.n),
+                    str(experiment.ell),
+                    experiment.point,
+                    f"{experiment.runs:,}",
                     test.quantity,
                     test.test,
                     "" if test.exact is None else f"{test.exact:,.4f}",
@@ -124,8 +124,8 @@ def _text(agreement: Agreement) -> str:
         if agreement.agrees
         else "DISAGREE: "
         + "; ".join(
-            f"n = {cell.n}, l = {cell.ell}, {cell.point}, {test.quantity} (p = {test.p_value:.2g})"
-            for cell, test in agreement.failures
+            f"n = {e.n}, l = {e.ell}, {e.point}, {test.quantity} (p = {test.p_value:.2g})"
+            for e, test in agreement.failures
         )
     )
     return (

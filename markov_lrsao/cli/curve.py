@@ -31,8 +31,8 @@ def curve(
     from markov_lrsao.progress import terminal_progress
 
     chosen = points(
-        ell,
         integers(n, "n"),
+        ell,
         field="exact" if exact else "float",
         workers=workers or os.cpu_count() or 1,
         progress=terminal_progress,

@@ -82,10 +82,11 @@ def distribution(
     found = [law.quantile_range(level) for level in levels]
     name = "T" if phase is None else f"T{phase}"
     if plot is not None:
-        from markov_lrsao.figures.plots import plot_distribution
+        from markov_lrsao.figures import plots
 
-        title = f"{shape.name}, n = {shape.n}, l = {shape.ell}"
-        plot_distribution(law, found, name, title, plot)
+        with plots.saved(plot) as axes:
+            plots.distribution(law, quantiles=levels, name=name, ax=axes)
+            axes.set_title(f"{shape.name}, n = {shape.n}, l = {shape.ell}", fontsize=10)
     emit(
         as_json,
         lambda: {"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)},

@@ -65,6 +65,7 @@ def exact(
     """
     from markov_lrsao.answers.expected import runtime
     from markov_lrsao.cli.estimate import estimate
+    from markov_lrsao.cli.wording import in_options
     from markov_lrsao.errors import ParameterError, UndecidedComparisonError
     from markov_lrsao.progress import terminal_progress
 
@@ -87,7 +88,8 @@ def exact(
     except UndecidedComparisonError as error:
         if runs == 0:
             raise
-        found = estimate(chosen, runs, str(error), terminal_progress)
+        reason = in_options(str(error), "exact")
+        found = estimate(chosen, runs, reason, terminal_progress)
         emit(as_json, found.to_dict, found.text)
     else:
         emit(as_json, result.to_dict, lambda: str(result))

@@ -143,7 +143,7 @@ def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes
     from markov_lrsao.figures.canvas import pictures
     from markov_lrsao.figures.maps import map_figure
 
-    return pictures(map_figure(found, quantity, command=command, settings={}))[ending[1:]]
+    return pictures(map_figure(found, quantity, command))[ending[1:]]
 
 
 def _text(found: RegimeMap, quantity: str, files: list[Path]) -> str:

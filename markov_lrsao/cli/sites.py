@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from markov_lrsao.cli.options import (
@@ -45,9 +46,7 @@ def sites(
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     if plot is not None:
-        from markov_lrsao.figures.plots import plot_profile
-
-        plot_profile(found, plot)
+        _draw(found, plot)
     emit(
         as_json,
         lambda: {"n": chosen.landscape.n, "ell": chosen.landscape.ell, **_object(found)},
@@ -92,3 +91,19 @@ def _text(found: Profile) -> str:
         rows.append([str(p), short(found.steps[p]), short(found.visits[p]), visits])
     header = ["position", "E[steps]", "E[visits]", "P(visits = k), before the right plateau"]
     return table(header, rows, right=[0, 1, 2])
+
+
+def _draw(found: Profile, path: Path) -> None:
+    """Draw expected steps above expected visits."""
+    from markov_lrsao.figures import plots
+
+    landscape = found.landscape
+    with plots.saved(path, rows=2, height=2.8) as (steps, visits):
+        plots.profile(found, ax=steps)
+        plots.profile(found, visits=True, ax=visits)
+        steps.set_title(
+            f"where the time goes: {landscape.name}, n = {landscape.n}, l = {landscape.ell}",
+            fontsize=10,
+        )
+        steps.set_xlabel("")
+        visits.set_xlabel("position (number of ones); dashed: phase boundaries")

@@ -34,7 +34,7 @@ from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from simulate.sweeps.plan import Plan
-    from simulate.sweeps.sweep import CellResult
+    from simulate.sweeps.sweep import ExperimentResult
 
 __all__ = ["sweep"]
 
@@ -65,7 +65,7 @@ def sweep(
     limit: LimitOption = None,
     restart: RestartOption = None,
     landscape: Annotated[str | None, LANDSCAPE] = None,
-    block: Annotated[int | None, typer.Option("--block", help="Runs per unit of work.")] = None,
+    batch: Annotated[int | None, typer.Option("--batch", help="Runs per unit of work.")] = None,
     scheduler: Annotated[
         str | None,
         typer.Option("--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786."),
@@ -74,40 +74,40 @@ def sweep(
     repair: Annotated[
         bool,
         typer.Option(
-            "--repair", help="Drop the damaged blocks of the results file and replay them."
+            "--repair", help="Drop the damaged batches of the results file and replay them."
         ),
     ] = False,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Play what is missing of a grid and print the statistics of its cells.
+    """Play what is missing of a grid and print the statistics of its experiments.
 
     A killed sweep is resumed by starting it again; the table ends up the same. Without a plan
-    file, the options from --n to --block describe the grid.
+    file, the options from --n to --batch describe the grid.
     """
     from markov_lrsao.progress import terminal_progress
     from simulate.sweeps.sweep import run_sweep, sweep_results
 
     fields = {"n": n, "ell": ell, "alpha": alpha, "gamma": gamma, "r": r, "runs": runs}
     fields |= {"seed": seed, "algorithm": algorithm, "arithmetic": arithmetic, "kernel": kernel}
-    fields |= {"limit": limit, "restart": restart, "landscape": landscape, "block": block}
-    cells, file = _plan(plan, out, fields, outside_h)
+    fields |= {"limit": limit, "restart": restart, "landscape": landscape, "batch": batch}
+    grid, file = _plan(plan, out, fields, outside_h)
     played = run_sweep(
-        cells, file, scheduler=scheduler, threads=threads, repair=repair, progress=terminal_progress
+        grid, file, scheduler=scheduler, threads=threads, repair=repair, progress=terminal_progress
     )
-    results = sweep_results(file, cells)
-    head = {"file": str(file), "cells": len(cells.cells), "runs": cells.runs}
+    results = sweep_results(file, grid)
+    head = {"file": str(file), "experiments": len(grid.experiments), "runs": grid.runs}
     emit(
         as_json,
         lambda: {**head, "played_now": played, "results": [_described(each) for each in results]},
-        lambda: _text(cells, results, file, played),
+        lambda: _text(grid, results, file, played),
     )
 
 
 def _plan(
     plan: Path | None, out: Path | None, fields: dict[str, Any], outside_h: bool
 ) -> tuple[Plan, Path]:
-    """Return the cells, from a file or from the options, and the name of the results file."""
+    """Return the experiments, from a file or from the options, and the name of the results file."""
     from markov_lrsao.errors import ParameterError
     from simulate.sweeps.plan import Plan
 
@@ -133,28 +133,28 @@ def _plan(
     return Plan.of(given, outside_h=outside_h), out
 
 
-def _described(result: CellResult) -> dict[str, Any]:
+def _described(result: ExperimentResult) -> dict[str, Any]:
     from dataclasses import asdict
 
-    cell = asdict(result.cell)
-    del cell["definition"]  # the file's landscape once more
-    return cell | result.summary.to_dict()
+    experiment = asdict(result.experiment)
+    del experiment["definition"]  # the file's landscape once more
+    return experiment | result.summary.to_dict()
 
 
-def _text(plan: Plan, results: list[CellResult], out: Path, played: int) -> str:
+def _text(plan: Plan, results: list[ExperimentResult], out: Path, played: int) -> str:
     from markov_lrsao.tables import table
     from markov_lrsao.texts import printable
 
     rows = []
     for result in results:
-        cell, found = result.cell, result.summary
+        experiment, found = result.experiment, result.summary
         ert = found.ert
         half = (ert.high - ert.low) / 2
         rows.append(
             [
-                str(cell.n),
-                str(cell.ell),
-                *(getattr(cell, k) or "-" for k in ("alpha", "gamma", "r")),
+                str(experiment.n),
+                str(experiment.ell),
+                *(getattr(experiment, k) or "-" for k in ("alpha", "gamma", "r")),
                 f"{result.runs:,}",
                 f"{found.success.point:.3f}",
                 f"{ert.point:,.1f}" if math.isfinite(ert.point) else "inf",

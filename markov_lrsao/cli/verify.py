@@ -60,10 +60,10 @@ def verify(
         _list(as_json)
         return 0
     if markdown is not None:
-        check_writable(markdown, "--markdown")
+        check_writable(markdown, "markdown")
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
-        check_writable(save / "x", "--save")
+        check_writable(save / "x", "save")
     results = run(statement, Setting(level=level.value), progress=terminal_progress)
     if markdown is not None:
         write_whole(markdown, markdown_report(results, level.value))

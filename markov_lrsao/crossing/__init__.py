@@ -1,1 +1,6 @@
-"""Crossing counts: the run cut into sites and blocks, whose generating functions multiply."""
+"""Crossing counts: the law of T at any n, without enumerating joint states.
+
+`decomposition` cuts the positions into sites and blocks and says when that is valid. `blocks` are
+explored as small chains, `exits` counts how a site is left. `generating` multiplies the generating
+functions of all pieces, from the top down.
+"""

@@ -98,8 +98,8 @@ def product(factors: Iterable[Factors], *, exact: bool, length: int, stochastic:
         numerator: list[fmpz_mat] | None = None
         denominator = fmpz(1)
         for matrices, shape in factors:
-            block, below = _exact_tree(*_integer_matrices(matrices, shape, length))
-            numerator = block if numerator is None else _multiply_exact(numerator, block)
+            part, below = _exact_tree(*_integer_matrices(matrices, shape, length))
+            numerator = part if numerator is None else _multiply_exact(numerator, part)
             denominator *= below
         return Product(None, numerator, denominator)
     entries: dict[tuple[int, int], Element] | None = None

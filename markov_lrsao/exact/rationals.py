@@ -5,14 +5,14 @@ Exact quantities are `flint.fmpq` everywhere inside the engine. `fmpq` itself re
 conversions go through this module.
 
 A decimal text is read exactly: ``"0.8"`` is 4/5. A binary float is refused, because
-``0.8`` is not 4/5 but 3602879701896397/4503599627370496.
+``0.8`` is not 4/5 but 3602879701896397/4503599627370496. Numpy's numbers are treated alike.
 
 >>> rational("0.8"), rational("7/2"), rational(3)
 (4/5, 7/2, 3)
 >>> rational(0.8, "alpha")
 Traceback (most recent call last):
     ...
-markov_lrsao.errors.ExactnessError: alpha = 0.8 is a binary float, not an exact number: ...
+markov_lrsao.errors.ExactnessError: alpha = 0.8 is a binary float, which is rounded ...
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral
+from math import isfinite
+from numbers import Integral, Real
+from typing import SupportsIndex
 
 from flint import fmpq, fmpz
 
@@ -31,14 +33,15 @@ __all__ = [
     "decimal_text",
     "fraction",
     "harmonic_difference",
+    "integer",
     "rational",
     "rational_text",
     "shorten",
     "to_float",
 ]
 
-RationalLike = int | str | Fraction | Decimal | fmpq
-"""What a caller may pass where an exact number is needed."""
+RationalLike = SupportsIndex | str | Fraction | Decimal | fmpq
+"""What a caller may pass where an exact number is needed; numpy's integers support an index."""
 
 _FRACTION = re.compile(r"\s*([+-]?[0-9]+)\s*/\s*([0-9]+)\s*")
 _DECIMAL = re.compile(r"\s*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?\s*")
@@ -50,7 +53,7 @@ def rational(value: object, name: str = "value") -> fmpq:
 
     Parameters
     ----------
-    value : int, Fraction, fmpq, numpy integer, or text such as "4/5", "0.8", "1e-3"
+    value : int, Fraction, Decimal, fmpq, numpy integer, or text such as "4/5", "0.8", "1e-3"
     name : the parameter's name, for the error message
 
     Raises
@@ -74,12 +77,26 @@ def rational(value: object, name: str = "value") -> fmpq:
         return fmpq(*value.as_integer_ratio())
     if isinstance(value, str):
         return _parse(value, name)
-    if hasattr(value, "__float__"):
+    if isinstance(value, Real) and isfinite(value):
+        text = str(value)  # the digits that tell it from other floats of its kind
         raise ExactnessError(
-            f"{name} = {value!r} is a binary float, not an exact number: "
-            f'write it as text, e.g. "{value}", or as a fraction such as "4/5"'
+            f"{name} = {text} is a binary float, which is rounded, and not an exact number: "
+            f'write "{text}" or "{_parse(text, name)}"'
         )
     raise ParameterError(f'{name} = {value!r} is not a number; write e.g. 3, "4/5" or "0.8"')
+
+
+def integer(value: SupportsIndex, name: str) -> int:
+    """Return Python's int of an integer, numpy's included, or raise ParameterError.
+
+    >>> integer(9.0, "n")
+    Traceback (most recent call last):
+        ...
+    markov_lrsao.errors.ParameterError: n = 9.0 is not an integer
+    """
+    if not isinstance(value, Integral):
+        raise ParameterError(f"{name} = {value!r} is not an integer")
+    return int(value)
 
 
 def _parse(text: str, name: str) -> fmpq:

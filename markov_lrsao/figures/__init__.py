@@ -7,7 +7,8 @@
 the command line stands: they may use simulations and the statements of the paper, lazily.
 """
 
+from markov_lrsao.figures import plots
 from markov_lrsao.figures.base import Figure, FigureData, Series, Settings
 from markov_lrsao.figures.registry import FIGURES, build, chosen
 
-__all__ = ["FIGURES", "Figure", "FigureData", "Series", "Settings", "build", "chosen"]
+__all__ = ["FIGURES", "Figure", "FigureData", "Series", "Settings", "build", "chosen", "plots"]

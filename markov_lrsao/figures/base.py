@@ -12,7 +12,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from markov_lrsao.progress import Progress
@@ -20,7 +20,7 @@ from markov_lrsao.release import release
 
 __all__ = ["Axis", "Figure", "FigureData", "Series", "Settings", "numbers"]
 
-Kind = Literal["chart", "graph", "map"]
+FigureKind = Literal["chart", "graph", "map"]
 SeriesKind = Literal["line", "points", "band", "step", "bars"]
 Style = Literal["solid", "dashed", "dotted", "dashdot"]
 Range = tuple[int, int, int]
@@ -33,7 +33,7 @@ class Settings:
 
     Attributes
     ----------
-    seed : of all simulations; streams of different cells are independent
+    seed : of all simulations; streams of different experiments are independent
     level : confidence level of all bands
     runs : simulated runs per point
     small, large : grids of n up to 1000 and up to 10,000
@@ -174,9 +174,9 @@ class FigureData:
     name: str
     title: str
     caption: str
-    command: str
-    kind: Kind
-    settings: Mapping[str, Any]
+    kind: FigureKind
+    command: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
     x: Axis = Axis("")
     y: Axis = Axis("")
     series: Sequence[Series] = ()
@@ -223,7 +223,7 @@ class FigureData:
         return cls(**fields)
 
     def to_csv(self) -> str:
-        """Return the data as one flat table: a line per point, edge or cell."""
+        """Return the data as one flat table: a line per point, edge or point of a map."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         if self.kind == "graph":
@@ -251,11 +251,16 @@ Compute = Callable[[Settings, Progress], FigureData]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that can be made: its name, its title, how its data are computed."""
+    """A figure that can be made: its name, its title, the function that computes its data."""
 
     name: str
     title: str
-    compute: Compute
+    function: Compute
+
+    def compute(self, settings: Settings, progress: Progress) -> FigureData:
+        """Return the figure's data, with the settings and the command that makes it again."""
+        data = self.function(settings, progress)
+        return replace(data, command=settings.command(self.name), settings=settings.to_dict())
 
     def draw(self, data: FigureData, canvas: Any) -> None:
         """Draw data onto an empty matplotlib figure."""

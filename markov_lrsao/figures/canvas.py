@@ -18,7 +18,7 @@ from markov_lrsao.figures.base import FigureData, Series
 from markov_lrsao.figures.diagrams import draw_graph, graph_size
 from markov_lrsao.figures.plots import COLOURS
 
-__all__ = ["draw", "pictures"]
+__all__ = ["draw", "draw_map", "pictures"]
 
 _WIDTH, _PANEL = 7.0, 4.2
 _STYLES = {"solid": "-", "dashed": "--", "dotted": ":", "dashdot": "-."}
@@ -68,7 +68,7 @@ def draw(data: FigureData, canvas: Any) -> None:
     if data.kind == "graph":
         draw_graph(data, axes[0])
     elif data.kind == "map":
-        _draw_map(data, canvas, axes[0])
+        draw_map(data, axes[0])
     else:
         _draw_chart(data, axes)
     canvas.suptitle(data.title, fontsize=10)
@@ -165,8 +165,8 @@ def _draw_series(axis: Any, series: Series, gid: str) -> None:
     artist.set_gid(gid)
 
 
-def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
-    """Draw a grid of values with borders; cells that are not exact, or infinite, are hatched."""
+def draw_map(data: FigureData, axis: Any) -> None:
+    """Draw a grid of values with borders; points that are not exact, or infinite, are hatched."""
     grid: Mapping[str, Any] = data.grid or {}
     values = np.ma.masked_invalid([floats(row) for row in grid["values"]])
     x, y = _edges(floats(grid["x"]), data.x.scale), _edges(floats(grid["y"]), data.y.scale)
@@ -195,16 +195,16 @@ def _draw_map(data: FigureData, canvas: Any, axis: Any) -> None:
         axis.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=6, frameon=False
         )
-    canvas.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
+    axis.figure.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
 
 
-def _hatch(axis: Any, x: Any, y: Any, cells: Any, hatch: str, colour: str, gid: str) -> None:
-    """Hatch some cells of a grid, leaving their colour as it is."""
+def _hatch(axis: Any, x: Any, y: Any, chosen: Any, hatch: str, colour: str, gid: str) -> None:
+    """Hatch some points of a grid, leaving their colour as it is."""
     from matplotlib.collections import PolyCollection
 
     corners = [
         [(x[i], y[j]), (x[i + 1], y[j]), (x[i + 1], y[j + 1]), (x[i], y[j + 1])]
-        for j, i in np.argwhere(cells).tolist()
+        for j, i in np.argwhere(chosen).tolist()
     ]
     if corners:
         axis.add_collection(
@@ -215,7 +215,7 @@ def _hatch(axis: Any, x: Any, y: Any, cells: Any, hatch: str, colour: str, gid: 
 
 
 def _edges(centres: Any, scale: str) -> Any:
-    """Return the borders of cells around their centres, halfway between neighbours."""
+    """Return the borders of rectangles around their centres, halfway between neighbours."""
     at = np.log(centres) if scale == "log" else centres
     if len(at) == 1:
         borders = np.array([at[0] - 0.5, at[0] + 0.5])

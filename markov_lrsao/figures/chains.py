@@ -77,8 +77,6 @@ def _site(name: str, settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=_site_title(name),
         kind="graph",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         nodes=nodes,
         edges=edges,
         caption=f"The automaton of position {text} ({where}): order of the row's entries, and what "
@@ -131,8 +129,6 @@ def _right(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLE,
         kind="graph",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         nodes=nodes,
         edges=edges,
         caption=f"The chain of phase 3 (n = {n}, l = {ell}), {len(tail.states)} states: position, "

@@ -17,7 +17,7 @@ from markov_lrsao.answers.curves import CurvePoint, ell_of
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
 from markov_lrsao.figures.sampling import (
-    Cell,
+    Experiment,
     coupon_collector,
     exact_point,
     grid,
@@ -46,9 +46,11 @@ def _earl_cells(
     plain, restarted, ours = [], [], []
     with progress(f"LRSAO and EA+RL, {schedule_text(schedule)}", total=sum(ns)) as bar:
         for n in ns:
-            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.earl_runs, seed=settings.seed)
-            earl = replace(cell, algorithm="earl", limit=settings.earl_budget * n * n)
-            ours.append(play(cell, settings.level))
+            experiment = Experiment(
+                n=n, ell=ell_of(schedule, n), runs=settings.earl_runs, seed=settings.seed
+            )
+            earl = replace(experiment, algorithm="earl", limit=settings.earl_budget * n * n)
+            ours.append(play(experiment, settings.level))
             plain.append(play(earl, settings.level))
             restarted.append(
                 play(replace(earl, restart=_restart(settings, schedule, n)), settings.level)
@@ -66,8 +68,8 @@ def _restart_text(settings: Settings) -> str:
 
 
 def _earl_notes(settings: Settings, schedule: str) -> dict[str, Any]:
-    cell = Cell(n=50, ell=2, runs=1, seed=0, algorithm="earl")
-    algorithm = cell.law().algorithm
+    experiment = Experiment(n=50, ell=2, runs=1, seed=0, algorithm="earl")
+    algorithm = experiment.law().algorithm
     ns = grid(settings.earl_n)
     return {
         "runs": settings.earl_runs,
@@ -104,8 +106,6 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("function evaluations", "log" if log else "linear"),
         caption=f"E[T] of LRSAO and n H_n are exact. EA+RL (alpha = 0.8, gamma = 0.99) is sampled, "
@@ -173,8 +173,6 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("share of runs that end in the budget"),
         series=tuple(series),
@@ -192,9 +190,10 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
     with progress("true semantics and float64", total=sum(ns)) as bar:
         for n in ns:
             points.append(exact_point("2", n))
-            cell = Cell(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
+            experiment = Experiment(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
             row = [
-                play(c, settings.level).total for c in (cell, replace(cell, arithmetic="float64"))
+                play(c, settings.level).total
+                for c in (experiment, replace(experiment, arithmetic="float64"))
             ]
             means.append([m for m in row if m is not None])
             bar.advance(n)
@@ -219,8 +218,6 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n", "linear" if ratio else "log"),
         y=Axis("mean T / exact E[T]") if ratio else Axis("T (function evaluations)", "log"),
         caption="The line is the exact E[T]; both sets of points are sampled with the same random "

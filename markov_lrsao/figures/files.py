@@ -37,7 +37,7 @@ FIELDS = frozenset(
 )
 """What the JSON of every figure has."""
 _ADVICE = (
-    "make room or choose another --out, and run the same command again: finished figures are kept"
+    "make room or choose another `out`, and run the same command again: finished figures are kept"
 )
 
 
@@ -53,7 +53,7 @@ def prepare_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ParameterError(
-            f"cannot make the folder {folder}: {error.strerror or error}; choose another --out"
+            f"cannot make the folder {folder}: {error.strerror or error}; choose another `out`"
         ) from None
     check_folder(folder)
 

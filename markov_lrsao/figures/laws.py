@@ -18,7 +18,7 @@ from markov_lrsao.answers.distribution import Distribution, distribution
 from markov_lrsao.answers.profile import Profile, profile
 from markov_lrsao.exact.rationals import rational_text, to_float
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, Style, numbers
-from markov_lrsao.figures.sampling import Cell, exact_point, grid, samples_of
+from markov_lrsao.figures.sampling import Experiment, exact_point, grid, samples_of
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.parameters import Parameters
@@ -71,8 +71,6 @@ def _profile(visits: bool, settings: Settings, progress: Progress) -> FigureData
         name=name,
         title=f"{TITLES[name]}, n = {n}",
         kind="chart",
-        settings=settings.to_dict(),
-        command=settings.command(name),
         x=Axis("position (number of ones)"),
         y=Axis("expected visits", "linear") if visits else Axis("expected steps", "log"),
         series=tuple(series),
@@ -107,11 +105,11 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
         for k, schedule in enumerate(SCHEDULES):
             ell = ell_of(schedule, n)
             law = _law(n, ell)
-            cell = Cell(n=n, ell=ell, runs=settings.law_runs, seed=settings.seed)
+            experiment = Experiment(n=n, ell=ell, runs=settings.law_runs, seed=settings.seed)
             times = _times(law)
             exact = np.asarray(law.cdf(times))
-            ended = np.sort(samples_of(cell).times)
-            share = np.searchsorted(ended, times, side="right") / cell.runs
+            ended = np.sort(samples_of(experiment).times)
+            share = np.searchsorted(ended, times, side="right") / experiment.runs
             series += _curves(ell, k, times, exact, share, half, tail)
             quantiles = [(q, law.quantile(q)) for q in _LEVELS]
             if not tail:
@@ -141,8 +139,6 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
         name=name,
         title=f"{TITLES[name]}, n = {n:,}",
         kind="chart",
-        settings=settings.to_dict(),
-        command=settings.command(name),
         x=Axis("t (function evaluations)", "log"),
         y=Axis("P(T > t)", "log") if tail else Axis("P(T <= t), share of runs that have ended"),
         series=tuple(series),
@@ -219,8 +215,6 @@ def _quantiles(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="chart",
-        settings=settings.to_dict(),
-        command=settings.command(name),
         x=Axis("n", "log"),
         y=Axis("function evaluations", "log"),
         series=(

@@ -1,13 +1,13 @@
 """The regime map: E[T] over (alpha, r), the borders drawn in.
 
-Colours show the quantity; cells that are only enclosed are hatched, cells where E[T] is infinite
+Colours show the quantity; points that are only enclosed are hatched, points where E[T] is infinite
 are cross-hatched and left without colour. Curves are the borders of `markov_lrsao.regimes.borders`;
-the thin line runs between neighbouring cells whose answers belong to different regimes.
+the thin line runs between neighbouring points whose answers belong to different regimes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from flint import fmpq
@@ -36,10 +36,7 @@ _FINENESS = 200
 def map_figure(
     found: RegimeMap,
     quantity: str,
-    *,
-    command: str,
-    settings: Mapping[str, Any],
-    name: str = NAME,
+    command: str = "",
 ) -> FigureData:
     """Return the data of a map's picture."""
     plan = found.plan
@@ -51,13 +48,12 @@ def map_figure(
     text = _TITLES[quantity]
     share = 100 * sum(exact) / len(exact)
     return FigureData(
-        name=name,
+        name=NAME,
         kind="map",
         command=command,
-        settings=settings,
         title=f"{text} over (alpha, r): n = {plan.n}, l = {plan.ell}, gamma = {plan.gamma}",
         caption=f"{text}, exact at {share:.1f}% of the {len(exact):,} points, in "
-        f"{len(found.regimes)} regimes; hatched cells are rigorous enclosures, shown by "
+        f"{len(found.regimes)} regimes; hatched points are rigorous enclosures, shown by "
         f"their middle. Curves are the borders between regimes as algebraic conditions, "
         f"with a = alpha, g = gamma, G = n-l-1, rho = 1 - a + a^2 g^2.",
         x=Axis("alpha"),
@@ -128,7 +124,7 @@ def _place(plan: MapPlan, border: Border, alpha: fmpq) -> float | None:
 
 
 def _edges(found: RegimeMap) -> dict[str, Any]:
-    """Return the lines between cells with different labels, interrupted by None."""
+    """Return the lines between points with different labels, interrupted by None."""
     plan, width = found.plan, len(found.plan.alphas)
     columns, rows = (
         _between([to_float(a) for a in plan.alphas]),
@@ -145,7 +141,7 @@ def _edges(found: RegimeMap) -> dict[str, Any]:
             xs += [columns[column], columns[column + 1], None]
             ys += [rows[row + 1]] * 2 + [None]
     return {
-        "name": "cells",
+        "name": "points",
         "condition": "the regime changes between neighbouring points",
         "x": xs,
         "y": ys,
@@ -155,16 +151,22 @@ def _edges(found: RegimeMap) -> dict[str, Any]:
 
 
 def _between(centres: list[float]) -> list[float]:
-    """Return the ends of the cells around evenly spaced centres."""
-    half = (centres[1] - centres[0]) / 2 if len(centres) > 1 else 0.5
-    return [centres[0] - half, *(c + half for c in centres)]
+    """Return the ends of the rectangles around centres in order: halfway to the next ones.
+
+    >>> _between([1.0, 2.0, 4.0]), _between([3.0])
+    ([0.5, 1.5, 3.0, 5.0], [2.5, 3.5])
+    """
+    if len(centres) == 1:
+        return [centres[0] - 0.5, centres[0] + 0.5]
+    inner = [(a + b) / 2 for a, b in pairwise(centres)]
+    return [2 * centres[0] - inner[0], *inner, 2 * centres[-1] - inner[-1]]
 
 
 def _regime_map(settings: Settings, progress: Progress) -> FigureData:
     (n, ell), (columns, rows) = settings.map_at, settings.map_grid
-    plan = MapPlan.of(n, ell, f"0.05:0.99:{columns}", r_relative=f"0.01:0.99:{rows}")
+    plan = MapPlan.of(n, ell, f"0.05:0.99@{columns}", r_relative=f"0.01:0.99@{rows}")
     found = regime_map(plan, progress=progress)
-    return map_figure(found, "total", command=settings.command(NAME), settings=settings.to_dict())
+    return map_figure(found, "total")
 
 
 FIGURES = (Figure(NAME, "E[T] over the hyper-parameters: regimes and their borders", _regime_map),)

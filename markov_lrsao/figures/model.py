@@ -99,8 +99,6 @@ def _objectives(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=f"The three objectives, n = {n}, l = {ell}",
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("position (number of ones)"),
         y=Axis("value"),
         caption="Values over the number of ones, from the landscape that every computation reads. "
@@ -159,8 +157,6 @@ def _start(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="graph",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         nodes=nodes,
         edges=edges,
         caption=f"Position and order of the entries of row 0, explored from the start (n = {n}, "
@@ -200,8 +196,6 @@ def _plateau(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=TITLES[name],
         kind="graph",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         nodes=nodes,
         edges=edges,
         caption=f"Left plateau with LeftBridge learnt (above) and right plateau with RightBridge "

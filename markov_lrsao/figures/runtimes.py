@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markov_lrsao.answers.curves import SCHEDULES, CurvePoint, ell_of
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
 from markov_lrsao.figures.sampling import (
-    Cell,
+    Experiment,
     coupon_collector,
     exact_point,
     grid,
@@ -52,8 +52,10 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
     with progress("exact and simulated", total=sum(ns)) as bar:
         for n in ns:
             points.append(exact_point(schedule, n))
-            cell = Cell(n=n, ell=ell_of(schedule, n), runs=settings.runs, seed=settings.seed)
-            mean = play(cell, settings.level).total
+            experiment = Experiment(
+                n=n, ell=ell_of(schedule, n), runs=settings.runs, seed=settings.seed
+            )
+            mean = play(experiment, settings.level).total
             assert mean is not None  # no limit: every run ends
             found.append(mean)
             bar.advance(n)
@@ -65,8 +67,6 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
         name=name,
         title=FIGURE_TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n"),
         y=Axis("T (function evaluations)"),
         caption=f"The line is the exact E[T]; points are means of {settings.runs:,} simulated runs "
@@ -176,8 +176,6 @@ def _phases(settings: Settings, progress: Progress) -> FigureData:
         name=name,
         title=FIGURE_TITLES[name],
         kind="chart",
-        command=settings.command(name),
-        settings=settings.to_dict(),
         x=Axis("n", "log"),
         y=Axis("steps in the phase", "log"),
         series=tuple(series),

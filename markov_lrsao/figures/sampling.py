@@ -1,7 +1,7 @@
-"""Simulated cells that several figures share, each played once per process.
+"""Simulated experiments that several figures share, each played once per process.
 
-A cell's random streams depend on the seed and on (n, l) only: the same cell in two figures
-shows the same runs, and both arithmetics see the same random numbers.
+An experiment's random streams depend on the seed and on (n, l) only: the same experiment in two
+figures shows the same runs, and both arithmetics see the same random numbers.
 """
 
 from __future__ import annotations
@@ -17,17 +17,24 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
-from markov_lrsao.progress import no_progress
 
 if TYPE_CHECKING:
     from simulate.runs.samples import Samples
     from simulate.statistics.estimates import Summary
 
-__all__ = ["Cell", "coupon_collector", "exact_point", "grid", "play", "samples_of", "schedule_text"]
+__all__ = [
+    "Experiment",
+    "coupon_collector",
+    "exact_point",
+    "grid",
+    "play",
+    "samples_of",
+    "schedule_text",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class Experiment:
     """What is simulated at one (n, l)."""
 
     n: int
@@ -50,33 +57,33 @@ def _law(n: int, ell: int, algorithm: str) -> StepLaw:
     return StepLaw.of(Landscape.jump(n, ell), chosen)
 
 
-def samples_of(cell: Cell) -> Samples:
-    """Play a cell."""
+def samples_of(experiment: Experiment) -> Samples:
+    """Play an experiment."""
     from simulate.runs.runner import simulate
 
     return simulate(
-        cell.law(),
-        runs=cell.runs,
-        seed=cell.seed,
-        arithmetic=cell.arithmetic,
-        limit=cell.limit,
-        restart=cell.restart,
-        path=(cell.n, cell.ell),
+        experiment.law(),
+        runs=experiment.runs,
+        seed=experiment.seed,
+        arithmetic=experiment.arithmetic,
+        limit=experiment.limit,
+        restart=experiment.restart,
+        path=(experiment.n, experiment.ell),
     )
 
 
 @lru_cache(maxsize=2000)
-def play(cell: Cell, level: float) -> Summary:
-    """Play a cell and summarise it."""
+def play(experiment: Experiment, level: float) -> Summary:
+    """Play an experiment and summarise it."""
     from simulate.statistics.estimates import summary
 
-    return summary(samples_of(cell), level)
+    return summary(samples_of(experiment), level)
 
 
 @lru_cache(maxsize=2000)
 def exact_point(schedule: str, n: int) -> CurvePoint:
     """Return E[T] and its phases at one n of a schedule, from the crossing counts."""
-    (point,) = curve(schedule, [n], progress=no_progress)
+    (point,) = curve([n], schedule)
     return point
 
 

@@ -1,1 +1,5 @@
-"""Closed forms and asymptotics with symbols for n and l."""
+"""Closed forms with symbols for n and l.
+
+`closed` solves explored blocks over Q(n, l); `asymptotics` has the limits and constants;
+`catalogue` lists the formulas that `markov-lrsao formula` prints.
+"""

@@ -1,1 +1,5 @@
-"""The joint chain of (position, patterns of all rows), enumerated, and its plateaus."""
+"""The joint chain: every reachable (position, patterns of all rows).
+
+`enumeration` finds all states and their steps as array arithmetic; `parts` are the chains of single
+phases. Exponential in n on the slope, so for small n: the second way to what crossing counts give.
+"""

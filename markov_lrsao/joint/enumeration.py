@@ -219,7 +219,7 @@ def enumerate_codes(
             fresh = successors[seen[at] != successors]
             if len(seen) + len(fresh) > largest:
                 raise StateSpaceTooLargeError(
-                    f"the joint chain has more than {largest:,} states; raise --max-states"
+                    f"the joint chain has more than {largest:,} states; raise `max_states`"
                 )
             seen = np.sort(np.concatenate([seen, fresh]), kind="stable")
             frontier = fresh[~stop(coding.positions(fresh))]
@@ -320,8 +320,8 @@ def enumerate_joint(
         raise StateSpaceTooLargeError(
             f"the joint chain at n = {law.n}, ell = {law.landscape.ell} would have about "
             f"{expected:.1e} states, more than the limit of {largest:,}; "
-            + ("" if merge else "drop --unmerged, or ")
-            + "raise --max-states"
+            + ("" if merge else "use `merge=True`, or ")
+            + "raise `max_states`"
         )
     coding = Coding.of(automata, rows)
     start = np.zeros(1, np.int64)

@@ -11,6 +11,9 @@ D = 0 or D > 0; and
 where s and s' are the agent's states before and after the step. Everything is a rational
 number or a flag, so that enumeration, kernels and proofs can read it.
 
+Hyper-parameters may be left to follow n (`AlgorithmFamily`), as a `LandscapeFamily` leaves n and
+l open; `StepLaw.of` completes them with the landscape's n.
+
 Any coefficients can be simulated. The exact methods rest on bounds of the Q-values: they need
 keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, or an agent that never gains anything
 (keep = 1, learn = bootstrap = 0 chooses at random for ever).
@@ -19,14 +22,14 @@ keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, or an agent that never gains
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, SupportsIndex, overload
 
 from flint import fmpq
 
-from markov_lrsao.exact.rationals import RationalLike
+from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.model.parameters import Parameters
 
-__all__ = ["Algorithm", "Reward"]
+__all__ = ["Algorithm", "AlgorithmFamily", "Reward", "algorithm_at"]
 
 
 _ZERO = fmpq(0)
@@ -70,9 +73,25 @@ class Algorithm:
     actions: Literal["all", "target"] = "all"
     parameters: Parameters | None = None
 
+    @overload
     @classmethod
-    def lrsao(cls, parameters: Parameters) -> Algorithm:
-        """LRSAO: reward (R) is the chosen objective's gain, -r for a move on its plateau."""
+    def lrsao(cls, parameters: Parameters) -> Algorithm: ...
+
+    @overload
+    @classmethod
+    def lrsao(cls, parameters: None = None) -> AlgorithmFamily: ...
+
+    @classmethod
+    def lrsao(cls, parameters: Parameters | None = None) -> Algorithm | AlgorithmFamily:
+        """LRSAO: reward (R) is the chosen objective's gain, -r for a move on its plateau.
+
+        Without parameters it is the family that takes the paper's at every n.
+
+        >>> Algorithm.lrsao().at(9) == Algorithm.lrsao(Parameters("4/5", "1/10", "7/2"))
+        True
+        """
+        if parameters is None:
+            return AlgorithmFamily()
         alpha, gamma = parameters.alpha, parameters.gamma
         return cls(
             name="LRSAO",
@@ -118,3 +137,36 @@ class Algorithm:
             bootstrap=fmpq(0),
             actions="target",
         )
+
+
+@dataclass(frozen=True, init=False)
+class AlgorithmFamily:
+    """LRSAO whose hyper-parameters are the paper's at every n, but for those that are given.
+
+    >>> AlgorithmFamily(r=5).at(9).parameters
+    Parameters(alpha=4/5, gamma=1/10, r=5)
+    """
+
+    alpha: fmpq | None
+    gamma: fmpq | None
+    r: fmpq | None
+
+    def __init__(
+        self,
+        alpha: RationalLike | None = None,
+        gamma: RationalLike | None = None,
+        r: RationalLike | None = None,
+    ) -> None:
+        for name, value in (("alpha", alpha), ("gamma", gamma), ("r", r)):
+            object.__setattr__(self, name, None if value is None else rational(value, name))
+
+    def at(self, n: SupportsIndex) -> Algorithm:
+        """Return the algorithm at n, see `Parameters.paper`."""
+        return Algorithm.lrsao(Parameters.paper(n, self.alpha, self.gamma, self.r))
+
+
+def algorithm_at(algorithm: Algorithm | AlgorithmFamily | None, n: int) -> Algorithm:
+    """Return the algorithm itself, or what a family is at n; None stands for the paper's."""
+    if isinstance(algorithm, Algorithm):
+        return algorithm
+    return (algorithm or AlgorithmFamily()).at(n)

@@ -22,14 +22,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.errors import FileFormatError, ParameterError, StateSpaceTooLargeError
+from markov_lrsao.exact.rationals import integer
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.model.affine import ELL, Affine, N, P, Piece
 
@@ -93,7 +93,7 @@ class LandscapeFamily:
     titles: tuple[tuple[str, str], ...] = ()
     phases: tuple[str, ...] = ()
 
-    def at(self, n: int, ell: int = 0) -> Landscape:
+    def at(self, n: SupportsIndex, ell: SupportsIndex = 0) -> Landscape:
         """Return the landscape at (n, l).
 
         Raises
@@ -101,7 +101,7 @@ class LandscapeFamily:
         ParameterError
             (n, l) violates a constraint, or the pieces do not cover 0..n exactly once.
         """
-        self.check(n, ell)
+        n, ell = self.check(n, ell)
         arrays = {name: self._array(name, pieces, n, ell) for name, pieces in self.objectives}
         return Landscape(
             name=self.name,
@@ -113,14 +113,12 @@ class LandscapeFamily:
             family=self,
         )
 
-    def check(self, n: int, ell: int) -> None:
-        """Raise ParameterError, naming the allowed range, unless every constraint holds."""
-        for name, value in (("n", n), ("ell", ell)):
-            if not isinstance(value, Integral):
-                raise ParameterError(f"{name} = {value!r} is not an integer")
+    def check(self, n: SupportsIndex, ell: SupportsIndex) -> tuple[int, int]:
+        """Return (n, l), or raise ParameterError, naming the allowed range."""
+        n, ell = integer(n, "n"), integer(ell, "ell")
         check_n(n)
         if all(form(n=n, ell=ell) >= 0 for form in self.constraints):
-            return
+            return n, ell
         needs = " and ".join(f"{form} >= 0" for form in self.constraints)
         allowed = self.ell_range(n)
         if allowed is not None:
@@ -175,7 +173,11 @@ class LandscapeFamily:
 class Landscape:
     """Objectives as integer arrays over the positions 0..n.
 
-    Build one with `jump`, `onemax`, `from_arrays`, `load` or `LandscapeFamily.at`.
+    Build one with `jump`, `onemax`, `from_arrays`, `load` or `LandscapeFamily.at`. Landscapes
+    are equal if all of this is: names, arrays by content and in their order, milestones, family.
+
+    >>> Landscape.jump(9, 2) == Landscape.jump(9, 2) != Landscape.jump(10, 2)
+    True
     """
 
     name: str
@@ -186,12 +188,24 @@ class Landscape:
     milestones: tuple[int, ...]
     family: LandscapeFamily | None = field(default=None, repr=False)
 
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        content = tuple((name, a.tobytes()) for name, a in self.objectives.items())
+        return self.name, self.n, self.ell, self.target, self.milestones, content, self.family
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Landscape) and self._identity == other._identity)
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
     def __post_init__(self) -> None:
         if self.target not in self.objectives:
             raise ParameterError(
                 f"target = {self.target!r} is not one of the objectives {list(self.objectives)}"
             )
         for name, values in self.objectives.items():
+            values.setflags(write=False)  # equal landscapes stay equal
             if values.size and max(abs(int(values.min())), abs(int(values.max()))) > _LARGEST_VALUE:
                 raise ParameterError(
                     f"objective {name} has a value beyond {_LARGEST_VALUE:,}; scale it down"
@@ -239,12 +253,12 @@ class Landscape:
         return int(steps.max())
 
     @classmethod
-    def jump(cls, n: int, ell: int) -> Landscape:
+    def jump(cls, n: SupportsIndex, ell: SupportsIndex) -> Landscape:
         """LeftBridge, Jump (target) and RightBridge as the paper defines them."""
         return JUMP.at(n, ell)
 
     @classmethod
-    def onemax(cls, n: int) -> Landscape:
+    def onemax(cls, n: SupportsIndex) -> Landscape:
         """OneMax alone: random local search on it is the coupon collector."""
         return ONEMAX.at(n)
 
@@ -256,7 +270,7 @@ class Landscape:
         milestones: Sequence[int] | None = None,
         *,
         name: str = "custom",
-        ell: int = 0,
+        ell: SupportsIndex = 0,
     ) -> Landscape:
         """Build a landscape from plain arrays over 0..n.
 
@@ -281,7 +295,7 @@ class Landscape:
             else _integers(milestones, "milestones").tolist()
         )
         n = next(iter(lengths.values())) - 1
-        return cls(name, n, ell, arrays, target, tuple(ends))
+        return cls(name, n, integer(ell, "ell"), arrays, target, tuple(ends))
 
     @classmethod
     def load(cls, path: str | Path) -> Landscape:

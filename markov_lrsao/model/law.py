@@ -31,7 +31,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 
 __all__ = ["DOWN", "UP", "Kind", "Move", "Proposal", "Share", "Step", "StepLaw", "add_shares"]
@@ -117,6 +117,9 @@ class Proposal:
 class StepLaw:
     """The one-step law of an algorithm on a landscape.
 
+    A law keeps what is derived from it, so it equals itself only; compare the landscapes and
+    algorithms of two laws to see whether they mean the same.
+
     Attributes
     ----------
     actions : short names, in the order of the Q-table's columns
@@ -142,8 +145,11 @@ class StepLaw:
     )
 
     @classmethod
-    def of(cls, landscape: Landscape, algorithm: Algorithm) -> StepLaw:
-        """Derive the table."""
+    def of(
+        cls, landscape: Landscape, algorithm: Algorithm | AlgorithmFamily | None = None
+    ) -> StepLaw:
+        """Derive the table; an algorithm that follows n (default: LRSAO) is completed."""
+        algorithm = algorithm_at(algorithm, landscape.n)
         target = landscape.objectives[landscape.target]
         actions = landscape.actions if algorithm.actions == "all" else (landscape.target,)
         neighbour = _neighbours(landscape.n)
@@ -291,7 +297,7 @@ class StepLaw:
             raise ParameterError(
                 f"keep = {keep}, bootstrap = {bootstrap} of algorithm {self.algorithm.name}: "
                 f"exact methods need keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, so that "
-                f"Q-values stay bounded; estimate with simulate.simulate, or choose such values"
+                f"Q-values stay bounded; estimate with `simulate()`, or choose such values"
             )
 
     @property

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.rationals import RationalLike, rational
+from markov_lrsao.exact.rationals import RationalLike, integer, rational
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.statements import implements
 
@@ -36,13 +36,15 @@ def _formula(text: str) -> Callable[[Any, Any, Any], Any]:
 h_lower, h_upper = _formula(H_LOWER), _formula(H_UPPER)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Parameters:
     """Learning rate alpha in (0,1), discount gamma in (0,1) and plateau penalty r >= 0.
 
-    >>> Parameters.of("0.8", "1/10", "7/2")
+    Anything exact will do: "0.8", "4/5", integers, also numpy's, Fraction, Decimal, `fmpq`.
+
+    >>> Parameters("0.8", "1/10", "7/2")
     Parameters(alpha=4/5, gamma=1/10, r=7/2)
-    >>> Parameters.of("1.5", "1/10", 1)
+    >>> Parameters("1.5", "1/10", 1)
     Traceback (most recent call last):
         ...
     markov_lrsao.errors.ParameterError: alpha = 3/2 is out of range: 0 < alpha < 1 is needed
@@ -54,20 +56,22 @@ class Parameters:
 
     @classmethod
     def of(cls, alpha: RationalLike, gamma: RationalLike, r: RationalLike) -> Parameters:
-        """Build from anything exact: int, Fraction, "4/5", "0.8"."""
-        return cls(rational(alpha, "alpha"), rational(gamma, "gamma"), rational(r, "r"))
+        """Return the same as `Parameters(alpha, gamma, r)`."""
+        return cls(alpha, gamma, r)
 
-    def __post_init__(self) -> None:
-        for name, value in (("alpha", self.alpha), ("gamma", self.gamma)):
-            if not 0 < value < 1:
+    def __init__(self, alpha: RationalLike, gamma: RationalLike, r: RationalLike) -> None:
+        for name, given in (("alpha", alpha), ("gamma", gamma), ("r", r)):
+            value = rational(given, name)
+            if name == "r" and value < 0:
+                raise ParameterError(f"r = {value} is out of range: the penalty must be r >= 0")
+            if name != "r" and not 0 < value < 1:
                 raise ParameterError(f"{name} = {value} is out of range: 0 < {name} < 1 is needed")
-        if self.r < 0:
-            raise ParameterError(f"r = {self.r} is out of range: the penalty must be r >= 0")
+            object.__setattr__(self, name, value)
 
     @classmethod
     def paper(
         cls,
-        n: int,
+        n: SupportsIndex,
         alpha: RationalLike | None = None,
         gamma: RationalLike | None = None,
         r: RationalLike | None = None,
@@ -79,13 +83,18 @@ class Parameters:
         >>> Parameters.paper(9)
         Parameters(alpha=4/5, gamma=1/10, r=7/2)
         """
+        n = integer(n, "n")
         if n < 1:
             raise ParameterError(f"n = {n} is too small: n >= 1 is needed")
-        a = fmpq(4, 5) if alpha is None else rational(alpha, "alpha")
-        g = fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma")
-        checked = cls(a, g, fmpq(0))  # refuses alpha, gamma before they are divided by
-        default = n * (1 / (checked.alpha * (1 - checked.gamma)) - 1)
-        return cls(a, g, default if r is None else rational(r, "r"))
+        # Refuses alpha and gamma before they are divided by.
+        found = cls(
+            fmpq(4, 5) if alpha is None else alpha,
+            fmpq(1, n + 1) if gamma is None else gamma,
+            0 if r is None else r,
+        )
+        if r is not None:
+            return found
+        return cls(found.alpha, found.gamma, n * (1 / (found.alpha * (1 - found.gamma)) - 1))
 
     @property
     def decay(self) -> fmpq:

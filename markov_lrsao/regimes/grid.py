@@ -20,11 +20,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Enclosed, Quantity
 from markov_lrsao.exact.ranges import rationals
 from markov_lrsao.exact.rationals import (
@@ -42,6 +43,9 @@ from markov_lrsao.regimes.points import Point, Values, quantity_text, solve_poin
 from markov_lrsao.regimes.store import PointStore
 from markov_lrsao.release import release
 from markov_lrsao.values.enclosure import TOLERANCE
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map"]
 
@@ -115,7 +119,7 @@ class MapPlan:
             A range or a point is not allowed; the message says what to change.
         """
         if (r_relative is None) == (r is None):
-            raise ParameterError("give either --r-relative or --r, e.g. --r-relative 0.1:0.9@9")
+            raise ParameterError('give either `r_relative` or `r`, e.g. `r_relative="0.1:0.9@9"`')
         width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
         if width <= 0:
             raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
@@ -140,7 +144,7 @@ class MapPlan:
             if not p.inside and not outside_h:
                 raise ParameterError(
                     f"the point alpha = {p.alpha}, r = {p.r} is outside hypothesis (H): keep "
-                    f"--r-relative within 0 and 1, or compute anyway with --outside-h"
+                    f"`r_relative` within 0 and 1, or compute anyway with `outside_h=True`"
                 )
         return plan
 
@@ -154,20 +158,20 @@ class MapPlan:
             for alpha, h in zip(self.alphas, bounds, strict=True):
                 if self.relative and not h.satisfiable:
                     raise ParameterError(
-                        f"alpha = {alpha}: {h.describe()}, or give penalties with --r"
+                        f"alpha = {alpha}: {h.describe()}, or give penalties with `r`"
                     )
                 r = h.lower + x * (h.upper - h.lower) if self.relative else x
                 if r < 0:
                     raise ParameterError(
-                        f"--r-relative {x} at alpha = {alpha} means r = {r}: the penalty must "
-                        f"be r >= 0; begin higher, or give penalties with --r"
+                        f"`r_relative` {x} at alpha = {alpha} means r = {r}: the penalty must "
+                        f"be r >= 0; begin higher, or give penalties with `r`"
                     )
                 place = (r - h.lower) / (h.upper - h.lower) if h.satisfiable else None
                 found.append(Point(alpha, self.gamma, r, place))
         return tuple(found)
 
     def key(self, point: Point) -> str:
-        """Return the text by which a solved point is found again."""
+        """Return the text by which a solved point is found again, by this version only."""
         return (
             f"{release()} jump n={self.n} l={self.ell} alpha={point.alpha} "
             f"gamma={point.gamma} r={point.r} tolerance={self.tolerance} "
@@ -262,6 +266,20 @@ class RegimeMap:
         writer.writeheader()
         writer.writerows(self.rows(name))
         return out.getvalue()
+
+    def to_frame(self, name: str = "total") -> DataFrame:
+        """Return the table of one quantity, with floats of alpha, r and the quantity."""
+        return data_frame(
+            {
+                **row,
+                "alpha_float": to_float(point.alpha),
+                "r_float": to_float(point.r),
+                "float": float(quantity),
+            }
+            for row, point, quantity in zip(
+                self.rows(name), self.plan.points, self.quantities(name), strict=True
+            )
+        )
 
     def to_dict(self, name: str = "total") -> dict[str, Any]:
         """Return the JSON form of `markov-lrsao map --json`."""

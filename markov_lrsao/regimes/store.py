@@ -57,7 +57,7 @@ class PointStore:
         if (identity, version) != (_APPLICATION, _FORMAT):
             raise ParameterError(
                 f"state file {self._path} is not one of this version's maps; choose another "
-                f"name with --state"
+                f"name for `state`"
             )
 
     @contextmanager
@@ -66,8 +66,7 @@ class PointStore:
             yield
         except sqlite3.Error as error:
             raise ParameterError(
-                f"state file {self._path}: {error}; move it away or choose another name with "
-                f"--state"
+                f"state file {self._path}: {error}; move it away or choose another name for `state`"
             ) from None
 
     def __enter__(self) -> PointStore:

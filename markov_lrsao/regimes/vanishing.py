@@ -51,7 +51,7 @@ __all__ = ["VanishingChain", "expected_time", "vanishing_chain", "vanishing_law"
 
 Row = int | tuple[fmpq, ...] | None
 """A row: the settled action, Q1 of every entry, or None where it is never visited again."""
-VanishingState = tuple[int, tuple[int, ...]]
+Place = tuple[int, tuple[int, ...]]
 """A position and the numbers of its rows, see `VanishingChain.rows`."""
 
 _MOST_STATES = 2_000_000
@@ -72,14 +72,14 @@ class VanishingChain:
     ----------
     law : the law with unit penalty
     limit : whether it is the limit r -> 0+ rather than r = 0
-    keys : per state the position and the number of each row
+    places : per state the position and the number of each row
     rows : what the numbers stand for
     """
 
     law: StepLaw
     limit: bool
     chain: MarkovChain
-    keys: tuple[VanishingState, ...]
+    places: tuple[Place, ...]
     rows: tuple[Row, ...]
 
     @cached_property
@@ -105,25 +105,25 @@ def vanishing_chain(
         raise ParameterError("vanishing_chain needs the law that vanishing_law returns")
     walk = _Walk(law, limit)
     start = walk.forget(0, (walk.number(walk.fresh),) * len(law.row_value))
-    number: dict[VanishingState, int] = {start: 0}
-    keys, edges = [start], list[dict[int, fmpq]]()
+    number: dict[Place, int] = {start: 0}
+    places, edges = [start], list[dict[int, fmpq]]()
     with progress("states of a vanishing penalty", total=None) as bar:
-        for key in keys:
+        for place in places:
             weights: dict[int, int] = {}
-            for target, weight in walk.successors(key):
-                j = number.setdefault(target, len(keys))
-                if j == len(keys):
-                    keys.append(target)
+            for target, weight in walk.successors(place):
+                j = number.setdefault(target, len(places))
+                if j == len(places):
+                    places.append(target)
                 weights[j] = weights.get(j, 0) + weight
-            if len(keys) > max_states:
+            if len(places) > max_states:
                 raise StateSpaceTooLargeError(
                     f"the chain of a vanishing penalty has more than {max_states:,} states at "
                     f"n = {law.n}; take a smaller n"
                 )
             edges.append({j: fmpq(w, law.denominator) for j, w in weights.items()})
             bar.advance()
-    chain = chain_from_rows(edges, positions=[p for p, _ in keys])
-    return VanishingChain(law, limit, chain, tuple(keys), tuple(walk.rows))
+    chain = chain_from_rows(edges, positions=[p for p, _ in places])
+    return VanishingChain(law, limit, chain, tuple(places), tuple(walk.rows))
 
 
 def expected_time(
@@ -191,12 +191,12 @@ class _Walk:
             self.rows.append(row)
         return found
 
-    def successors(self, key: VanishingState) -> list[tuple[VanishingState, int]]:
+    def successors(self, place: Place) -> list[tuple[Place, int]]:
         """Return the next states with weights over the law's denominator."""
-        p, rows = key
+        p, rows = place
         law, n = self.law, self.law.n
         if p == law.optimum:
-            return [(key, law.denominator)]
+            return [(place, law.denominator)]
         i = self._row[p]
         row = self.rows[rows[i]]
         assert row is not None, "a forgotten row is visited"
@@ -234,7 +234,7 @@ class _Walk:
                 new[a] = q
         return tuple(new)
 
-    def forget(self, p: int, rows: tuple[int, ...]) -> VanishingState:
+    def forget(self, p: int, rows: tuple[int, ...]) -> Place:
         """Drop the rows that cannot be visited from p any more."""
         if p == self.law.optimum:
             return p, ()

@@ -61,7 +61,7 @@ def kept(path: Path, settings: Mapping[str, Any], compute: Callable[[], Any]) ->
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ParameterError(
-            f"cannot create {path.parent}: {error.strerror or error}; choose another --figures"
+            f"cannot create {path.parent}: {error.strerror or error}; choose another `figures`"
         ) from None
     write_whole(path, json.dumps({"key": key, "digest": _digest(value), "value": value}) + "\n")
     return value

@@ -1,14 +1,15 @@
-"""Small pieces of HTML: escaped text, mathematics in running text, tables, commands to copy."""
+"""What templates do to text and numbers: mathematics in running text, anchors, digits, data."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
 
-__all__ = ["anchor", "badge", "command", "embed_json", "escape", "number", "table", "typeset"]
+from markupsafe import Markup
+
+__all__ = ["anchor", "embedded", "number", "pairs", "typeset"]
 
 _WORDS = {
     "alpha": "α",
@@ -30,23 +31,17 @@ _SIGNS = (
     ("-&gt;", "→"),
     ("**", "^"),
 )
-_MARKS = {"PROVED": "✓", "VERIFIED": "✓", "SUPPORTED": "≈", "UNKNOWN": "?", "REFUTED": "✗"}
 
 
-def escape(text: object) -> str:
-    """Return text that HTML shows as it is, inside attributes too."""
-    return html.escape(str(text), quote=True)
-
-
-def typeset(text: str) -> str:
+def typeset(text: object) -> Markup:
     """Return HTML for a sentence with formulas in it, as the statements write them.
 
-    >>> typeset("E[T_3^1] >= n**2/(4*l**2), alpha < 1")
+    >>> str(typeset("E[T_3^1] >= n**2/(4*l**2), alpha < 1"))
     'E[T<sub>3</sub><sup>1</sup>] ≥ n<sup>2</sup>/(4·l<sup>2</sup>), α &lt; 1'
-    >>> typeset("H_{n-l-1} and n^(1/2)")
+    >>> str(typeset("H_{n-l-1} and n^(1/2)"))
     'H<sub>n-l-1</sub> and n<sup>1/2</sup>'
     """
-    shown = escape(text)
+    shown = html.escape(str(text), quote=True)
     for old, new in _SIGNS:
         shown = shown.replace(old, new)
     shown = re.sub(r"\b(" + "|".join(_WORDS) + r")\b(?!-)", lambda m: _WORDS[m[1]], shown)
@@ -57,11 +52,12 @@ def typeset(text: str) -> str:
         lambda m: f"{m[1]}<sub>{m[2] or m[3] or m[4]}</sub>",
         shown,
     )
-    return re.sub(
+    shown = re.sub(
         r"\^(?:\{([^}]*)\}|\(([^()]*)\)|(-?\w+))",
         lambda m: f"<sup>{m[1] or m[2] or m[3]}</sup>",
         shown,
     )
+    return Markup(shown)
 
 
 def anchor(name: str) -> str:
@@ -72,56 +68,6 @@ def anchor(name: str) -> str:
     """
     kept = "".join(c if c.isalnum() else "-" for c in name.lower())
     return "s-" + "-".join(part for part in kept.split("-") if part)
-
-
-def badge(verdict: str) -> str:
-    """Return a verdict as a label that is told apart without its colour, too."""
-    mark = _MARKS[verdict]
-    return (
-        f'<span class="badge {verdict.lower()}"><span aria-hidden="true">{mark}</span> '
-        f"{escape(verdict)}</span>"
-    )
-
-
-def command(text: str) -> str:
-    """Return a command with a button that copies it."""
-    return (
-        '<div class="command"><code>' + escape(text) + "</code>"
-        f'<button type="button" class="copy" data-copy="{escape(text)}" '
-        f'aria-label="Copy the command {escape(text)}">Copy</button></div>'
-    )
-
-
-def table(
-    caption: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    right: Sequence[int] = (),
-    head: bool = True,
-) -> str:
-    """Return a table whose cells are HTML already; it scrolls in itself on a narrow screen."""
-
-    def cell(tag: str, column: int, text: str, scope: str = "") -> str:
-        style = ' class="number"' if column in right else ""
-        return f"<{tag}{style}{scope}>{text}</{tag}>"
-
-    top = "".join(cell("th", c, text, ' scope="col"') for c, text in enumerate(header))
-    body = "".join(
-        "<tr>"
-        + "".join(
-            cell("th", 0, text, ' scope="row"') if c == 0 and head else cell("td", c, text)
-            for c, text in enumerate(row)
-        )
-        + "</tr>\n"
-        for row in rows
-    )
-    label = escape(re.sub(r"<[^>]*>", "", caption))
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
-        f"<caption>{caption}</caption><thead><tr>{top}</tr></thead>\n"
-        f"<tbody>{body}</tbody></table></div>"
-    )
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -143,11 +89,17 @@ def number(value: float, digits: int = 6) -> str:
     return ("−" if value < 0 else "") + text
 
 
-def embed_json(identifier: str, data: Any) -> str:
+def embedded(data: object, identifier: str) -> Markup:
     """Return a script element that holds data; nothing in the data can end it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return (
-        f'<script type="application/json" id="{identifier}">'
-        + text.replace("<", "\\u003c")
-        + "</script>"
-    )
+    shown = Markup(text.replace("<", "\\u003c"))
+    return Markup('<script type="application/json" id="{}">{}</script>').format(identifier, shown)
+
+
+def pairs(data: Mapping[str, object], between: str, after: str) -> str:
+    """Return names and values as text.
+
+    >>> pairs({"n": 9, "l": 2}, " = ", ", ")
+    'n = 9, l = 2'
+    """
+    return after.join(f"{name}{between}{value}" for name, value in data.items())

@@ -74,23 +74,23 @@ def load_verification(path: Path) -> dict[str, Any]:
     try:
         data = load_json(read_text(path), str(path))
     except FileFormatError as error:
-        raise FileFormatError(f"--verify {error}; {_MAKE}") from None
+        raise FileFormatError(f"`verify` {error}; {_MAKE}") from None
     return check_report(data, str(path))
 
 
 def check_report(data: Any, source: str) -> dict[str, Any]:
     """Return `data` if it is a report on exactly the registered statements."""
-    from proofs_check.claims.verdict import Kind, Verdict
+    from proofs_check.claims.verdict import EvidenceKind, Verdict
     from proofs_check.verification.registry import all_statements
 
     def refuse(what: str) -> FileFormatError:
-        return FileFormatError(f"--verify {printable(source)}: {what}; {_MAKE}")
+        return FileFormatError(f"`verify` {printable(source)}: {what}; {_MAKE}")
 
     if not isinstance(data, dict) or not isinstance(data.get("statements"), list):
         raise refuse("no list of statements")
     if data.get("schema", SCHEMA) != SCHEMA:  # 0.1 wrote none, and the same fields
         raise refuse(f"its schema is {data['schema']!r}, but {SCHEMA} is read")
-    verdicts, kinds = {v.value for v in Verdict}, {k.value for k in Kind}
+    verdicts, kinds = {v.value for v in Verdict}, {k.value for k in EvidenceKind}
     for s in data["statements"]:
         if not isinstance(s, dict) or not set(s) >= _STATEMENT_KEYS:
             raise refuse("a statement lacks some of its fields")

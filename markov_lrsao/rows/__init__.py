@@ -1,3 +1,7 @@
-"""One row of the Q-table: patterns of its entries, the automaton of a site, equal futures
-merged.
+"""One row of the Q-table at a time: what the walk can see of it, and how that changes.
+
+`regions` groups positions by the row they show. A pattern (`patterns`, `orders`) keeps signs and
+order of a row's entries; `bounds` finds the least bounds on their values. From these `automata`
+derives the automaton of every row: its patterns and the transitions between them. `lumping`
+merges patterns with the same future; `derived` keeps the result per law.
 """

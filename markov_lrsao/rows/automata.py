@@ -459,7 +459,7 @@ def _too_many_patterns(law: StepLaw) -> StateSpaceTooLargeError:
     return StateSpaceTooLargeError(
         f"the Q-rows of {len(law.actions)} objectives show too many patterns here (more than "
         f"{MOST_TRANSITIONS:,} transitions to derive); use fewer objectives, or estimate with "
-        f"`markov-lrsao simulate`",
+        f"`simulate()`",
         advised=True,
     )
 

@@ -1,3 +1,8 @@
-"""Where patterns do not decide: values of Q-entries in clusters, and choices enclosed over
-policies.
+"""Where patterns do not decide: values of entries, followed as far as they matter.
+
+`clusters` are sets of values closed under updates. `refinement` explores a stretch of positions
+with them; what even values leave open becomes a choice. `merging` merges states that behave alike.
+`tails` (after the cut) and `whole_run` (everywhere) apply this to runs. `choices` bounds answers
+over all choices, `traps` finds runs that never end, `enclosure` refines until an answer is decided
+or narrow, and `fallback` tries these ways in order.
 """

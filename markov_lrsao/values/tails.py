@@ -37,7 +37,7 @@ from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import merge_alike
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine, safe_actions
 
-__all__ = ["LEVELS", "Level", "Tail", "refined_decomposition"]
+__all__ = ["LEVELS", "Level", "Tail", "before_cut", "refined_decomposition"]
 
 
 @dataclass(frozen=True)
@@ -121,30 +121,19 @@ def refined_decomposition(
         raise CrossingError("no sites lie between the two regions of one row")
     if law.rows_met(int(regions[-1])) != (below, row):
         raise CrossingError("after the cut more than two rows are met")
-    precision = level.precision(law, below)
     stretch = Stretch(merged, 0, bottom_last, milestones, reenter=UP)
-    rows = stretch.rows
-    if row not in rows:
+    if row not in stretch.rows:
         raise CrossingError(
             f"agent state {law.row_value[row]} is met both among the sites and after the cut"
         )
-    brought = Clusters(law, replace(precision, coarser=()))
-    start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
-    bottom = refine(ValueWalk(stretch, brought, [row]), [start], largest=largest)
-    if bottom.undecided:
-        raise CrossingError("a comparison before the cut depends on values")
-    slot = rows.index(row)
+    precision = level.precision(law, below)
+    bottom = before_cut(stretch, row, precision, largest)
+    slot, marks = stretch.rows.index(row), exit_marks(top)
     exits = [x for x in bottom.exits if x.direction == UP]
-    marks = exit_marks(top)
-    tail = Tail(
-        law,
-        merged,
-        Clusters(law, precision),
-        cut,
-        brought,
-        [(x.patterns[slot], mark) for x in exits for mark in marks],
+    pairs = [(x.patterns[slot], mark) for x in exits for mark in marks]
+    whole, entered = Tail(merged, cut, precision, bottom.clusters, pairs).explore(
+        largest, lose=lose
     )
-    whole, entered = tail.explore(largest, lose=lose)
     starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
 
     def outcome(x: Exit) -> tuple[object, ...]:
@@ -167,6 +156,23 @@ def refined_decomposition(
     )
 
 
+def before_cut(stretch: Stretch, row: int, precision: Precision, largest: int) -> Refined:
+    """Follow the row that comes back after the cut by values, on a stretch that begins at 0.
+
+    Raises
+    ------
+    CrossingError
+        A comparison depends on these values already.
+    StateSpaceTooLargeError, UndecidedComparisonError
+    """
+    clusters = Clusters(stretch.law, replace(precision, coarser=()))
+    start = State(0, 0, tuple(clusters.fresh(r) if r == row else 0 for r in stretch.rows))
+    found = refine(ValueWalk(stretch, clusters, [row]), [start], largest=largest)
+    if found.undecided:
+        raise CrossingError("a comparison before the cut depends on values")
+    return found
+
+
 class Tail:
     """The walk after the cut, on the rows of the cut and of the position below.
 
@@ -179,14 +185,15 @@ class Tail:
 
     def __init__(
         self,
-        law: StepLaw,
         automata: RowAutomata,
-        clusters: Clusters,
         cut: int,
+        precision: Precision,
         brought: Clusters,
         pairs: Sequence[tuple[int, int]],
     ) -> None:
-        self.law, self.automata, self.clusters, self.cut = law, automata, clusters, cut
+        law = automata.law
+        self.law, self.automata, self.cut = law, automata, cut
+        self.clusters = Clusters(law, precision)
         self.brought, self.pairs = brought, list(dict.fromkeys(pairs))
         self.row, self.below = int(law.row[cut]), int(law.row[cut - 1])
         self.safe = {r: safe_actions(law, cut - 1, law.optimum, r) for r in (self.row, self.below)}

@@ -24,18 +24,19 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.crossing.blocks import Corridor, Edge, Exit, State, Stretch
+from markov_lrsao.crossing.blocks import Corridor, Edge, Exit, State, Stretch, Target
 from markov_lrsao.crossing.decomposition import cut_of
 from markov_lrsao.errors import CrossingError, Refused, StateSpaceTooLargeError, attempt
-from markov_lrsao.model.law import Share, StepLaw, add_shares
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
+from markov_lrsao.values.merging import added_edges
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine
-from markov_lrsao.values.tails import LEVELS, Level, Tail
+from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut
 
 __all__ = [
     "chain_with_values",
@@ -67,31 +68,16 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
     merged, _ = merge_patterns(automata, {automata.class_of(r) for r in (row, below)})
     precision = level.precision(law, below)
     stretch = Stretch(merged, 0, cut - 1, law.landscape.milestones)
-    rows = stretch.rows
-    brought = Clusters(law, replace(precision, coarser=()))
-    start = State(0, 0, tuple(brought.fresh(r) if r == row else 0 for r in rows))
-    before = refine(ValueWalk(stretch, brought, [row]), [start], largest=largest)
-    if before.undecided:
-        raise CrossingError("a comparison before the cut depends on values")
-    at, under = rows.index(row), rows.index(below)
-    exits = before.exits
-    tail, entered = Tail(
-        law,
-        merged,
-        Clusters(law, precision),
-        cut,
-        brought,
-        [(x.patterns[at], x.patterns[under]) for x in exits],
-    ).explore(largest)
+    before = before_cut(stretch, row, precision, largest)
+    at, under = (stretch.rows.index(r) for r in (row, below))
+    pairs = [(x.patterns[at], x.patterns[under]) for x in before.exits]
+    tail, entered = Tail(merged, cut, precision, before.clusters, pairs).explore(largest)
     shift = len(before.states)
 
-    def into_tail(edges: Sequence[Edge]) -> tuple[Edge, ...]:
-        shares = add_shares(
-            (t if isinstance(t, int) else shift + entered[t.patterns[at], t.patterns[under]], w)
-            for t, w in edges
-            if isinstance(w, Share)  # before the cut nothing is a corridor
-        )
-        return tuple(shares.items())
+    def into_tail(target: Target) -> Target:
+        if isinstance(target, int):
+            return target
+        return shift + entered[target.patterns[at], target.patterns[under]]
 
     def shifted(edges: Sequence[Edge]) -> tuple[Edge, ...]:
         return tuple((t + shift if isinstance(t, int) else t, w) for t, w in edges)
@@ -102,7 +88,7 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
         states=before.states + tail.states,
         after=tail,
         options=(
-            *(tuple(into_tail(e) for e in o) for o in before.options),
+            *(tuple(added_edges(e, into_tail) for e in o) for o in before.options),
             *(tuple(shifted(e) for e in o) for o in tail.options),
         ),
     )

@@ -17,7 +17,7 @@ from proofs_check.algebra.brackets import Outcome, compare_sides
 from proofs_check.algebra.points import values_at
 from proofs_check.claims.expressions import to_sympy
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Erratum, Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Erratum, Evidence, EvidenceKind, Verdict
 
 __all__ = ["RANGE", "Derivation", "Line", "check_derivation"]
 
@@ -113,7 +113,7 @@ def check_derivation(
     verdict = Verdict.UNKNOWN if unknown else Verdict.REFUTED if errata else Verdict.PROVED
     good = steps - len(errata) - unknown
     evidence = Evidence(
-        kind=Kind.LINES,
+        kind=EvidenceKind.LINES,
         verdict=verdict,
         part=f"display {derivation.id}",
         summary=f"{good} of {steps} displayed steps follow"

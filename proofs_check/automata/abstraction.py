@@ -14,15 +14,15 @@ is exact, and the same for all parameters: that is the soundness of sign pattern
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markov_lrsao.model.landscape import Affine, P
-from proofs_check.logic.cases import Case, cases, region_solver
+from proofs_check.logic.cases import Case, Regions, cases, region_solver
 from proofs_check.logic.induction import Context, Induction
 
-__all__ = ["Automaton", "Cells", "Move", "SlopeAutomata", "longest", "slope_automata"]
+__all__ = ["Automaton", "Cells", "SlopeAutomata", "Transition", "longest", "slope_automata"]
 
 Cells = tuple[str, ...]
 _RANK = {"-": 0, "0": 1, "+": 2}
@@ -30,7 +30,7 @@ SIGNS = {"-": "{} < 0", "0": "{} = 0", "+": "{} > 0"}
 
 
 @dataclass(frozen=True)
-class Move:
+class Transition:
     """A step of the automaton."""
 
     source: Cells
@@ -51,16 +51,16 @@ class Automaton:
 
     name: str
     states: tuple[Cells, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[Transition, ...]
     decided: bool
     undecided: tuple[str, ...] = ()
 
-    def most(self, counted: Any) -> int | None:
+    def most(self, counted: Callable[[Transition], bool]) -> int | None:
         """Return the largest number of counted moves in any walk; None if unbounded."""
         return longest(((m.source, m.target, int(counted(m))) for m in self.moves), self.states[0])
 
 
-def longest(edges: Iterable[tuple[Any, Any, int]], start: Any) -> int | None:
+def longest(edges: Iterable[tuple[Hashable, Hashable, int]], start: Hashable) -> int | None:
     """Return the largest sum of counts along a walk from `start`; None if unbounded."""
     import networkx as nx
 
@@ -95,7 +95,7 @@ class SlopeAutomata:
     queries: int
 
 
-def _class_of(p: Affine, case: Case, splits: Mapping[str, Affine], solver: Any) -> str | None:
+def _class_of(p: Affine, case: Case, splits: Mapping[str, Affine], solver: Regions) -> str | None:
     """Return the class of a position form on a case's region, or None off the slope."""
     for name, value in splits.items():
         low, high = p - value - 1, value - p - 1
@@ -155,7 +155,7 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
     prover, actions = induction.prover, induction.actions
     start: Cells = ("0",) * len(actions)
     states, undecided = [start], []
-    moves: dict[Move, None] = {}
+    moves: dict[Transition, None] = {}
     for cells in states:
         greedy: set[str] = set()
         for context in contexts:
@@ -180,7 +180,7 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
             at = actions.index(action)
             for cell in reached:
                 target = (*cells[:at], cell, *cells[at + 1 :])
-                move = Move(cells, action, context.case.direction, context.case.moved, target)
+                move = Transition(cells, action, context.case.direction, context.case.moved, target)
                 moves[move] = None
                 if target not in states:
                     states.append(target)

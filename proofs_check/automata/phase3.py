@@ -16,7 +16,7 @@ from markov_lrsao.rows.automata import RowAutomata
 
 __all__ = ["entry_law", "first_subphase", "probability_of_e"]
 
-PlateauState = tuple[int, int, int]
+Phase3State = tuple[int, int, int]
 """Position, pattern of row 0, pattern of the row of n-l-1."""
 
 
@@ -51,7 +51,7 @@ def _absorbed(
     }
 
 
-def entry_law(automata: RowAutomata) -> dict[PlateauState, fmpq]:
+def entry_law(automata: RowAutomata) -> dict[Phase3State, fmpq]:
     """Return the law of the state in which phase 3 begins."""
     law = automata.law
     first, cut = law.landscape.milestones[:2]

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from markov_lrsao.model.landscape import P
+from markov_lrsao.model.landscape import Affine, P
 from markov_lrsao.model.law import DOWN, UP
 from proofs_check.automata.abstraction import Cells, longest
-from proofs_check.logic.cases import cases, region_solver
+from proofs_check.logic.cases import Case, Regions, cases, region_solver
 from proofs_check.logic.induction import Context, Induction
 
 __all__ = ["TOP", "Leg", "PlateauGraph", "plateau_graph"]
@@ -185,7 +185,7 @@ def _start_cells(size: int, left: int) -> list[Cells]:
     return found
 
 
-def _destinations(place: str, context: Context, solver: Any, optimum: Any) -> list[str]:
+def _destinations(place: str, context: Context, solver: Regions, optimum: Affine) -> list[str]:
     """Return where a step can lead, in the four positions (or the optimum)."""
     case = context.case
     if case.moved == 0:
@@ -208,7 +208,7 @@ class _Cells:
 
     def __init__(self, induction: Induction) -> None:
         self.prover = induction.prover
-        self.known: dict[tuple[Any, str], tuple[str, ...]] = {}
+        self.known: dict[tuple[Case, str], tuple[str, ...]] = {}
 
     def __call__(self, context: Context, old: str) -> tuple[str, ...]:
         key = (context.case, old)

@@ -20,8 +20,8 @@ from proofs_check.automata.plateau import BEYOND, END, ENTRY, SECOND, TOP, Leg, 
 
 __all__ = ["enclosure", "start_law"]
 
-State = tuple[int, tuple[str, ...]]
-Option = list[tuple[float, State | None]]
+CellState = tuple[int, tuple[str, ...]]
+Option = list[tuple[float, CellState | None]]
 """One decision: (probability, next state), None for the optimum."""
 
 
@@ -43,7 +43,7 @@ class _Process:
         self.legs: dict[Place, list[Leg]] = {}
         for leg in graph.legs:
             self.legs.setdefault(leg.source, []).append(leg)
-        self.states: list[State] = [(n - ell, place[1]) for place in graph.starts]
+        self.states: list[CellState] = [(n - ell, place[1]) for place in graph.starts]
         self.index = {state: i for i, state in enumerate(self.states)}
         self.options: list[list[Option]] = []
         for state in self.states:
@@ -55,7 +55,7 @@ class _Process:
                         self.index[target] = len(self.states)
                         self.states.append(target)
 
-    def _options(self, state: State) -> list[Option]:
+    def _options(self, state: CellState) -> list[Option]:
         p, cells = state
         n, ell = self.n, self.ell
         if p == n - ell - 1:
@@ -66,7 +66,7 @@ class _Process:
         here = self.legs.get((_place(p, n, ell), cells), [])
         result: list[Option] = []
         for action in sorted({leg.action for leg in here}):
-            ends: dict[int, list[State | None]] = {DOWN: [], UP: []}
+            ends: dict[int, list[CellState | None]] = {DOWN: [], UP: []}
             for leg in here:
                 if leg.action == action:
                     q = p + (2 * leg.direction - 1) * leg.accepted

@@ -13,11 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from markov_lrsao.exact.frames import data_frame
 from proofs_check.claims.counterexample import Counterexample
 
-__all__ = ["Counterexample", "Erratum", "Evidence", "Kind", "StatementResult", "Verdict", "combine"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = [
+    "Counterexample",
+    "Erratum",
+    "Evidence",
+    "EvidenceKind",
+    "StatementResult",
+    "Verdict",
+    "Verdicts",
+    "combine",
+]
 
 
 class Verdict(StrEnum):
@@ -35,7 +48,7 @@ class Verdict(StrEnum):
         return list(Verdict).index(self)
 
 
-class Kind(StrEnum):
+class EvidenceKind(StrEnum):
     """How a piece of evidence was obtained."""
 
     SMT = "smt"
@@ -60,7 +73,7 @@ class Evidence:
     second : what a second solver said, or ""
     """
 
-    kind: Kind
+    kind: EvidenceKind
     verdict: Verdict
     summary: str
     part: str = ""
@@ -134,7 +147,7 @@ class StatementResult:
         return combine(self.evidence)
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[EvidenceKind, ...]:
         """The kinds of evidence, without repetition."""
         return tuple(dict.fromkeys(e.kind for e in self.evidence))
 
@@ -160,18 +173,37 @@ class StatementResult:
         }
 
 
+class Verdicts(list[StatementResult]):
+    """Outcomes of several statements, in the order in which they were checked."""
+
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per statement."""
+        return data_frame(
+            {
+                "id": result.id,
+                "title": result.title,
+                "verdict": result.verdict.value,
+                "evidence": ", ".join(kind.value for kind in result.kinds),
+                "errata": len(result.errata),
+                "counterexamples": len(result.counterexamples),
+                "seconds": result.seconds,
+            }
+            for result in self
+        )
+
+
 def combine(evidence: Iterable[Evidence]) -> Verdict:
     """Return what evidence amounts to: best per part (unless refuted), then worst over parts.
 
-    >>> proved = Evidence(kind=Kind.SMT, verdict=Verdict.PROVED, summary="", part="(1)")
-    >>> open_ = Evidence(kind=Kind.SMT, verdict=Verdict.UNKNOWN, summary="", part="(2)")
+    >>> proved = Evidence(kind=EvidenceKind.SMT, verdict=Verdict.PROVED, summary="", part="(1)")
+    >>> open_ = Evidence(kind=EvidenceKind.SMT, verdict=Verdict.UNKNOWN, summary="", part="(2)")
     >>> combine([proved, open_]).value, combine([]).value
     ('UNKNOWN', 'UNKNOWN')
     """
     parts: dict[str, Verdict] = {}
     found = list(evidence)
     # A display that fails is an erratum; it decides only where there is nothing else.
-    judged = [e for e in found if e.kind is not Kind.LINES] or found
+    judged = [e for e in found if e.kind is not EvidenceKind.LINES] or found
     for item in judged:
         known = parts.get(item.part)
         if known is None or Verdict.REFUTED in (known, item.verdict):

@@ -9,7 +9,7 @@ empty combinations removed by linear integer arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -63,7 +63,7 @@ def _shift(form: Affine, by: int) -> Affine:
     return form + form.p * by
 
 
-class _Regions:
+class Regions:
     """Feasibility of regions in linear integer arithmetic, incrementally."""
 
     def __init__(self, family: LandscapeFamily) -> None:
@@ -108,13 +108,13 @@ class _Regions:
 
 
 @cache
-def region_solver(family: LandscapeFamily) -> _Regions:
+def region_solver(family: LandscapeFamily) -> Regions:
     """Return the (shared) feasibility solver of a family."""
-    return _Regions(family)
+    return Regions(family)
 
 
 def _signs(
-    form: Affine, region: tuple[Affine, ...], regions: _Regions
+    form: Affine, region: tuple[Affine, ...], regions: Regions
 ) -> Iterator[tuple[int, tuple[Affine, ...]]]:
     """Split a region by the sign of a form."""
     for sign, extra in ((-1, (-form - 1,)), (0, (form, -form)), (1, (form - 1,))):
@@ -124,7 +124,7 @@ def _signs(
 
 
 def _places(
-    family: LandscapeFamily, splits: Sequence[Affine], regions: _Regions
+    family: LandscapeFamily, splits: Sequence[Affine], regions: Regions
 ) -> list[tuple[tuple[Affine, ...], dict[str, Affine]]]:
     """Return the regions of p on which every objective is one affine form."""
     found: list[tuple[tuple[Affine, ...], dict[str, Affine]]] = [((), {})]
@@ -202,7 +202,8 @@ class _SymbolicParameters:
     r: Any
 
 
-def symbolic_algorithm(build: Any, alpha: Any, gamma: Any, r: Any) -> Algorithm:
+def symbolic_algorithm(
+    build: Callable[[Any], Algorithm], alpha: Any, gamma: Any, r: Any
+) -> Algorithm:
     """Return the algorithm that `build` makes of symbolic hyper-parameters."""
-    algorithm: Algorithm = build(_SymbolicParameters(alpha, gamma, r))
-    return algorithm
+    return build(_SymbolicParameters(alpha, gamma, r))

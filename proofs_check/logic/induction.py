@@ -14,7 +14,7 @@ times. A failed derivation proves nothing: it is reported as unknown, with the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -22,10 +22,10 @@ from typing import Any
 from flint import fmpq
 
 from markov_lrsao.exact.rationals import rational_text
-from markov_lrsao.model.landscape import Affine, P
+from markov_lrsao.model.landscape import Affine, LandscapeFamily, P
 from proofs_check.claims.expressions import names_of
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import Case, affine_term, cases, region_solver, symbolic_algorithm
 from proofs_check.logic.smt import Answer, Prover, summary_of
 
@@ -260,7 +260,7 @@ class Induction:
                     failures.append(f"{fact.name}, phase {phase}, {case}: {why}")
         names = ", ".join(f"{f.text}" for f in wanted)
         return Evidence(
-            kind=Kind.SMT,
+            kind=EvidenceKind.SMT,
             part=part,
             verdict=Verdict.UNKNOWN if failures else Verdict.PROVED,
             summary=(
@@ -326,12 +326,12 @@ def _is_generic(text: str) -> bool:
 
 
 @cache
-def _feasible_cache(family: Any, forms: tuple[Affine, ...]) -> bool:
+def _feasible_cache(family: LandscapeFamily, forms: tuple[Affine, ...]) -> bool:
 
     return region_solver(family).feasible(forms)
 
 
-def _feasibility(setting: Setting) -> Any:
+def _feasibility(setting: Setting) -> Callable[[Iterable[Affine]], bool]:
     return lambda forms: _feasible_cache(setting.family, tuple(forms))
 
 

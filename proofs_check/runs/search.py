@@ -20,7 +20,7 @@ from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.runs.monitors import Monitor
 from proofs_check.runs.run import Choice, Run, random_choice, run_of
 
@@ -175,7 +175,7 @@ def judge(battery: Battery, monitor: Monitor, across: str = "across (H)") -> Evi
     )
     if bad is not None:
         return Evidence(
-            kind=Kind.STATISTICAL,
+            kind=EvidenceKind.STATISTICAL,
             verdict=Verdict.REFUTED,
             part=monitor.part,
             range=where,
@@ -183,7 +183,7 @@ def judge(battery: Battery, monitor: Monitor, across: str = "across (H)") -> Evi
             counterexample=bad,
         )
     return Evidence(
-        kind=Kind.STATISTICAL,
+        kind=EvidenceKind.STATISTICAL,
         verdict=Verdict.SUPPORTED,
         part=monitor.part,
         range=where,

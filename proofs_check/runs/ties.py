@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import TypeVar
 
 from flint import fmpq
 
@@ -18,9 +18,11 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
-from proofs_check.runs.run import Choice, Run
+from proofs_check.runs.run import Choice, Record, Run
 
 __all__ = ["continue_run", "tie_with_penalty"]
+
+Memory = TypeVar("Memory")
 
 
 def tie_with_penalty(
@@ -57,9 +59,9 @@ def tie_with_penalty(
 
 def continue_run(
     run: Run,
-    memory: Any,
-    look: Callable[[Any, Any], Any],
-    found: Callable[[Any], bool],
+    memory: Memory,
+    look: Callable[[Memory, Record], Memory],
+    found: Callable[[Memory], bool],
     depth: int,
 ) -> list[Choice] | None:
     """Return choices after which `found(memory)` holds, at most `depth` of them; or None."""

@@ -1,4 +1,9 @@
-"""One module per statement; `STATEMENTS` lists them in the paper's order."""
+"""The paper's statements as data, one module each; `STATEMENTS` has them in the paper's order.
+
+`statement` says what a statement and a check are; `workspace` is what checks read, computed when
+first asked for; `building` has pieces that several statements are built from. A statement's module
+imports these, and nothing here imports the registry.
+"""
 
 from proofs_check.statements import (
     excursion_claims,

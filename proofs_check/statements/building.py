@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from flint import fmpq
 
@@ -11,7 +10,7 @@ from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import RANGE
 from proofs_check.claims.expressions import evaluate
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.facts import named
 from proofs_check.logic.induction import StepFact
 from proofs_check.runs.monitors import Counter
@@ -42,7 +41,7 @@ def invariant_check(group: str, part: str = "", names: tuple[str, ...] = ()) -> 
         yield workspace.induction.prove(facts, part)
 
     run.__qualname__, run.__module__ = f"invariant of {group}", "proofs_check.logic.facts"
-    return Check(Kind.SMT, run)
+    return Check(EvidenceKind.SMT, run)
 
 
 def step_check(part: str, *facts: StepFact) -> Check:
@@ -52,14 +51,14 @@ def step_check(part: str, *facts: StepFact) -> Check:
         yield workspace.induction.prove(facts, part)
 
     run.__qualname__, run.__module__ = f"step fact {facts[0].name}", "proofs_check.logic.induction"
-    return Check(Kind.SMT, run)
+    return Check(EvidenceKind.SMT, run)
 
 
-def at_law(text: str) -> Callable[[StepLaw], Any]:
+def at_law(text: str) -> Callable[[StepLaw], fmpq]:
     """Return a function law -> exact value of a term in n, l, alpha, gamma, r."""
-    known: dict[StepLaw, Any] = {}
+    known: dict[StepLaw, fmpq] = {}
 
-    def value(law: StepLaw) -> Any:
+    def value(law: StepLaw) -> fmpq:
         if law not in known:
             parameters = law.algorithm.parameters
             assert parameters is not None

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from flint import fmpq
 
 from markov_lrsao.model.law import UP, StepLaw
 from proofs_check.automata.excursions import Progress3, advance
 from proofs_check.automata.plateau import ENTRY, SECOND, TOP, Leg
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.runs.graph import Edge
 from proofs_check.runs.monitors import Monitor
 from proofs_check.runs.run import Record, Run, run_of
 from proofs_check.runs.ties import continue_run, tie_with_penalty
-from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.statement import Check, CheckFunction, Statement
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
@@ -53,7 +52,7 @@ def _monitor(name: str, expected: str, bound: int, violation: Violation) -> Moni
     return Monitor(name, "", expected, look, Progress3())
 
 
-def _exhaustive(name: str, expected: str, violation: Violation) -> Any:
+def _exhaustive(name: str, expected: str, violation: Violation) -> CheckFunction:
     def joint_chains(workspace: Workspace) -> Iterable[Evidence]:
         """Look for a shortest run of the joint chain that violates the claim."""
         bound = workspace.number(name, "bound")
@@ -80,7 +79,7 @@ def _exhaustive(name: str, expected: str, violation: Violation) -> Any:
             path = graph.shortest(look, Progress3())
             if path is not None:
                 yield Evidence(
-                    kind=Kind.EXHAUSTIVE,
+                    kind=EvidenceKind.EXHAUSTIVE,
                     verdict=Verdict.REFUTED,
                     summary=f"{seen[-1]}: a run of {len(path)} steps at n = {graph.law.n}, "
                     f"l = {graph.law.landscape.ell} with the paper's hyper-parameters",
@@ -95,7 +94,7 @@ def _exhaustive(name: str, expected: str, violation: Violation) -> Any:
                 )
                 return
         yield Evidence(
-            kind=Kind.EXHAUSTIVE,
+            kind=EvidenceKind.EXHAUSTIVE,
             verdict=Verdict.VERIFIED,
             summary=f"{expected.format(bound)}; largest number of failing excursions: {largest}",
             range=workspace.exhaustive_range,
@@ -126,7 +125,7 @@ def _failing_in_cells(workspace: Workspace) -> Iterable[Evidence]:
     )
     proved = most is not None and most <= bound
     yield Evidence(
-        kind=Kind.AUTOMATA,
+        kind=EvidenceKind.AUTOMATA,
         verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
         summary=f"at most {'unboundedly many' if most is None else most} failing excursions, on "
         f"{len(graph.places)} abstract states derived in {graph.queries} solver queries",
@@ -149,7 +148,7 @@ def _walk_moves_in_cells(workspace: Workspace) -> Iterable[Evidence]:
         )
     )
     yield Evidence(
-        kind=Kind.AUTOMATA,
+        kind=EvidenceKind.AUTOMATA,
         verdict=Verdict.PROVED if most <= bound else Verdict.UNKNOWN,
         summary=f"at most {most} moves with L and J in a walk"
         + (" or more" if most > bound else ""),
@@ -199,7 +198,7 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
             )
             if more is not None:
                 yield Evidence(
-                    kind=Kind.EXHAUSTIVE,
+                    kind=EvidenceKind.EXHAUSTIVE,
                     verdict=Verdict.REFUTED,
                     summary=f"{bound + 1} failing excursions where Q[0, L] ties with -alpha r: "
                     f"the proved bound of two is sharp in (H)",
@@ -214,7 +213,7 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
                 )
                 return
     yield Evidence(
-        kind=Kind.STATISTICAL,
+        kind=EvidenceKind.STATISTICAL,
         verdict=Verdict.SUPPORTED,
         summary=f"no violation among {tried} runs continued from exact ties",
     )
@@ -238,7 +237,7 @@ def _claim(
         claim=claim,
         terms={"bound": bound},
         depends=depends,
-        checks=(*extra, Check(Kind.EXHAUSTIVE, _exhaustive(name, expected, violation))),
+        checks=(*extra, Check(EvidenceKind.EXHAUSTIVE, _exhaustive(name, expected, violation))),
         monitors=lambda w: [
             _monitor(
                 name, expected.format(w.number(name, "bound")), w.number(name, "bound"), violation
@@ -256,7 +255,7 @@ STATEMENTS = (
         "at most {} failing excursions",
         "2",
         _too_many,
-        Check(Kind.AUTOMATA, _failing_in_cells),
+        Check(EvidenceKind.AUTOMATA, _failing_in_cells),
         depends=("After Lemma 14, moves", "Lemma 14", "Failing excursions, no way out"),
     ),
     _claim(
@@ -268,7 +267,7 @@ STATEMENTS = (
         "at most {} failing excursion",
         "1",
         _too_many,
-        Check(Kind.EXHAUSTIVE, _at_ties),
+        Check(EvidenceKind.EXHAUSTIVE, _at_ties),
     ),
     _claim(
         "Failing excursions, two moves",
@@ -298,7 +297,7 @@ STATEMENTS = (
         "at most {} moves with L and J in one walk",
         "4",
         _walk_moves,
-        Check(Kind.AUTOMATA, _walk_moves_in_cells),
+        Check(EvidenceKind.AUTOMATA, _walk_moves_in_cells),
         depends=("Lemma 14", "After Lemma 14, moves"),
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
 from proofs_check.logic.induction import solver_number as number
 from proofs_check.logic.smt import Prover, summary_of
@@ -70,7 +70,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     )
     answer = prover.prove(["q = 0", *HYPOTHESIS[:5]], new == 0)
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         part="any landscape",
         verdict=Verdict.PROVED if answer.status == "proved" else Verdict.UNKNOWN,
         summary=(
@@ -100,9 +100,9 @@ STATEMENTS = (
         claim="If every position with the state s is a strict local maximum of the objective a, "
         "then Q_t[s, a] = 0 at all times; on Jump this is J in n-l-1 and L in l+1.",
         checks=(
-            Check(Kind.SMT, _abstract),
+            Check(EvidenceKind.SMT, _abstract),
             invariant_check("Lemma 3", "Jump"),
-            Check(Kind.STATISTICAL, _random("Lemma 3", True)),
+            Check(EvidenceKind.STATISTICAL, _random("Lemma 3", True)),
         ),
         derivations=(
             Derivation(
@@ -125,6 +125,6 @@ STATEMENTS = (
         where="352-354",
         claim="If some position with the state s is a strict local maximum of a, then "
         "Q_t[s, a] = 0 (the other reading of 'state s is a strict local maximum').",
-        checks=(Check(Kind.STATISTICAL, _random("Lemma 3, one position", False)),),
+        checks=(Check(EvidenceKind.STATISTICAL, _random("Lemma 3, one position", False)),),
     ),
 )

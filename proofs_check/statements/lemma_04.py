@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.smt import Prover, summary_of
 from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import step_monitor
@@ -31,7 +31,7 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
     proved = all(a.status == "proved" for a in answers)
     model = next((dict(a.model) for a in answers if a.status == "refuted"), {})
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         part="any landscape",
         verdict=Verdict.PROVED if proved else Verdict.REFUTED if model else Verdict.UNKNOWN,
         summary=(
@@ -77,10 +77,10 @@ STATEMENTS = (
         claim="For any set of objectives, every state has at most one positive entry at any time.",
         terms={"most": "1", "chosen": "c >= o"},
         checks=(
-            Check(Kind.SMT, _abstract),
+            Check(EvidenceKind.SMT, _abstract),
             invariant_check("Lemma 4", "Jump"),
-            Check(Kind.EXHAUSTIVE, _exhaustive),
-            Check(Kind.STATISTICAL, _random),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
+            Check(EvidenceKind.STATISTICAL, _random),
         ),
     ),
 )

@@ -19,7 +19,7 @@ from markov_lrsao.model.parameters import Parameters
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.expressions import COMPARISONS, evaluate
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
 from proofs_check.logic.induction import solver_number as number
 from proofs_check.logic.smt import Prover, summary_of
@@ -64,7 +64,7 @@ def _decay(workspace: Workspace) -> Iterable[Evidence]:
     good = all(a.status == "proved" for a in answers)
     bad = next((dict(a.model) for a in answers if a.status == "refuted"), None)
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         part="(1)",
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary="inductive for rejected and for accepted uses of f (z3)"
@@ -90,7 +90,7 @@ def _kept(workspace: Workspace) -> Iterable[Evidence]:
     ]
     good = all(a.status == "proved" for a in answers)
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         part="(2), f stays selected",
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary="after f+ and after every further use on the plateau f is the only largest entry "
@@ -148,7 +148,7 @@ def _leaves(workspace: Workspace) -> Iterable[Evidence]:
                 yield _stuck(law, a, b)
                 return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         part="(2)",
         summary=f"f accepts exactly the upward moves up to b+1 in all {count} plateaus",
@@ -166,7 +166,7 @@ def _stuck(law: StepLaw, a: int, b: int) -> Evidence:
     mean = law.n * harmonic_difference(law.n - b - 1, law.n - a - 1)
     rejected = sum(not r.accepted for r in records)
     return Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.REFUTED,
         part="(2)",
         summary=f"n = {law.n}: f = {law.landscape.objectives['f'].tolist()} is strictly increasing "
@@ -211,7 +211,7 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
             checked += 1
             if times[i] != wanted:
                 yield Evidence(
-                    kind=Kind.EXHAUSTIVE,
+                    kind=EvidenceKind.EXHAUSTIVE,
                     verdict=Verdict.REFUTED,
                     part="(2), time on Jump",
                     summary=f"n = {n}, l = {ell}, k = {k}: exact {times[i]}, formula {wanted}",
@@ -219,7 +219,7 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
                 )
                 return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         part="(2), time on Jump",
         summary=f"the expected time equals the formula exactly in all {checked} states",
@@ -281,11 +281,11 @@ STATEMENTS = (
         terms={"factor": _LAMBDA, "also": "", "time": "n*(Hk - Hb)"},
         depends=("Lemma 4",),
         checks=(
-            Check(Kind.SMT, _decay),
-            Check(Kind.STATISTICAL, _walks),
-            Check(Kind.SMT, _kept),
-            Check(Kind.EXHAUSTIVE, _leaves),
-            Check(Kind.EXHAUSTIVE, _on_jump),
+            Check(EvidenceKind.SMT, _decay),
+            Check(EvidenceKind.STATISTICAL, _walks),
+            Check(EvidenceKind.SMT, _kept),
+            Check(EvidenceKind.EXHAUSTIVE, _leaves),
+            Check(EvidenceKind.EXHAUSTIVE, _on_jump),
         ),
         derivations=(
             Derivation(

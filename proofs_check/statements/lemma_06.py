@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.induction import StepFact
 from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Counter, Monitor, step_monitor
@@ -100,8 +100,8 @@ STATEMENTS = (
                 "last step",
                 StepFact("neither J nor R ends phase 1", "0 > 1", "p1 = l + 1", (1,), ("J", "R")),
             ),
-            Check(Kind.EXHAUSTIVE, _counts),
-            Check(Kind.EXHAUSTIVE, _last),
+            Check(EvidenceKind.EXHAUSTIVE, _counts),
+            Check(EvidenceKind.EXHAUSTIVE, _last),
         ),
         monitors=_monitors,
         derivations=(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.induction import StepFact
 from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Monitor, step_monitor
@@ -121,8 +121,8 @@ STATEMENTS = (
                     actions=("L",),
                 ),
             ),
-            Check(Kind.EXHAUSTIVE, _uses),
-            Check(Kind.EXHAUSTIVE, _signs),
+            Check(EvidenceKind.EXHAUSTIVE, _uses),
+            Check(EvidenceKind.EXHAUSTIVE, _signs),
         ),
         monitors=_monitors,
         derivations=(

@@ -18,7 +18,7 @@ from proofs_check.automata.abstraction import Cells
 from proofs_check.automata.slope import bottom_chain, bottom_formula, slope_times
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import cases, region_solver
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
@@ -46,7 +46,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
     }
     if runaway:
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=Verdict.REFUTED,
             summary=f"E[T_2^1] / ({order}) tends to infinity along {list(runaway)}",
             details=tuple(details),
@@ -66,7 +66,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
         f"{rational_limit(formula.subs(ell, 2), n)}"
     )
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.PROVED if high else Verdict.UNKNOWN,
         part="" if high else "the order",  # which no other evidence speaks about
         summary=f"explicit rational function of n and l, between {low} and {high} times {order}",
@@ -86,13 +86,13 @@ def _against_chain(workspace: Workspace) -> Iterable[Evidence]:
         compared += 1
         if exact != value:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: joint chain {exact}, closed form {value}",
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         summary=f"the closed form equals the joint chain's expectation exactly ({compared} times)",
         range=workspace.exhaustive_range,
@@ -122,7 +122,7 @@ def _accepting(workspace: Workspace) -> Iterable[Evidence]:
         )
     )
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.PROVED if good else Verdict.REFUTED,
         summary=("every objective accepts l+2 -> l+3, so k* is geometric and E(k*) = " + mean)
         if good
@@ -166,7 +166,7 @@ def _excursions(workspace: Workspace) -> Iterable[Evidence]:
         start = {i: flow / failed for i, flow in after.items()}
     same = lengths[0] == lengths[1]
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.UNKNOWN if same else Verdict.REFUTED,
         summary=f"P(length 1) is {lengths[0]} for the first failing excursion and {lengths[1]} for "
         f"the second",
@@ -215,7 +215,10 @@ STATEMENTS = (
         claim="The expected time from l+1 to the first hitting of l+3 is bounded by a constant.",
         terms={"order": "1"},
         depends=("Lemma 8", "Lemma 4", "(E), i.i.d. excursions", "(E), k*"),
-        checks=(Check(Kind.SYMBOLIC, _closed_form), Check(Kind.EXHAUSTIVE, _against_chain)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _closed_form),
+            Check(EvidenceKind.EXHAUSTIVE, _against_chain),
+        ),
     ),
     Statement(
         id="(E), k*",
@@ -223,7 +226,7 @@ STATEMENTS = (
         where="529-530",
         claim="All objectives accept the move l+2 -> l+3, so E(k*) = n/(n-l-2) - 1.",
         terms={"mean": "n/(n - l - 2) - 1"},
-        checks=(Check(Kind.SMT, _accepting),),
+        checks=(Check(EvidenceKind.SMT, _accepting),),
         derivations=(
             Derivation(
                 "(E) k*",
@@ -243,6 +246,6 @@ STATEMENTS = (
         where="527-528",
         claim="The failing excursions from l+2 are i.i.d., so that their total length has mean "
         "E(l(e)) E(k*).",
-        checks=(Check(Kind.EXHAUSTIVE, _excursions),),
+        checks=(Check(EvidenceKind.EXHAUSTIVE, _excursions),),
     ),
 )

@@ -8,7 +8,7 @@ from markov_lrsao.answers.profile import profile
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.runs.monitors import Monitor
 from proofs_check.runs.run import Record, Run, SeenStep
 from proofs_check.statements.building import BOUND, UNDER_H, in_each_state, slope_states
@@ -41,7 +41,7 @@ def _automata(workspace: Workspace) -> Iterable[Evidence]:
         worst = max(worst, 1 + a + b)
     proved = not open_ and details and worst <= bound
     yield Evidence(
-        kind=Kind.AUTOMATA,
+        kind=EvidenceKind.AUTOMATA,
         verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
         summary=(
             f"at most {worst} visits: sign automata of the slope's rows, derived for all of "
@@ -61,7 +61,7 @@ def _automata(workspace: Workspace) -> Iterable[Evidence]:
     ):
         limit = workspace.number("Lemma 10", part)
         yield Evidence(
-            kind=Kind.AUTOMATA,
+            kind=EvidenceKind.AUTOMATA,
             part=part,
             verdict=Verdict.PROVED if most <= limit else Verdict.UNKNOWN,
             summary=f"at most {most} arrivals {part}",
@@ -80,7 +80,7 @@ def _attained(workspace: Workspace) -> Iterable[Evidence]:
     chance = laws[worst][largest[worst]]
     bad = largest[worst] > bound
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.REFUTED if bad else Verdict.VERIFIED,
         summary=f"largest numbers of visits by state: {largest}; P({largest[worst]} visits to "
         f"{worst}) = {chance}",
@@ -146,10 +146,10 @@ STATEMENTS = (
         terms={"visits": "5", "from s+1": "2", "from s-1": "3"},
         depends=("Lemma 2", "Lemma 8"),
         checks=(
-            Check(Kind.AUTOMATA, _automata),
-            Check(Kind.QUANTITATIVE, _attained),
-            Check(Kind.EXHAUSTIVE, _exhaustive),
-            Check(Kind.EXHAUSTIVE, _directions),
+            Check(EvidenceKind.AUTOMATA, _automata),
+            Check(EvidenceKind.QUANTITATIVE, _attained),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
+            Check(EvidenceKind.EXHAUSTIVE, _directions),
         ),
         monitors=_monitors,
         derivations=(

@@ -11,7 +11,7 @@ from markov_lrsao.model.law import UP
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import cases, region_solver
 from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Monitor, step_monitor
@@ -98,7 +98,7 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
         else None
     )
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.REFUTED if stuck else Verdict.PROVED,
         summary=(
             f"rejected: {stuck[0]}"
@@ -142,7 +142,7 @@ def _leaving(workspace: Workspace) -> Iterable[Evidence]:
     if not automaton.decided or share == fmpq(0):
         verdict = Verdict.UNKNOWN
     yield Evidence(
-        kind=Kind.AUTOMATA,
+        kind=EvidenceKind.AUTOMATA,
         verdict=verdict,
         summary=f"the chance is at least {share} (l+1)/n, attained; {bound} is implied: "
         f"{outcome.status}",
@@ -174,7 +174,7 @@ STATEMENTS = (
             invariant_check("Lemma 12", "R in row 0", ("R in row 0",)),
             invariant_check("Lemma 12", "R at n-l-1", ("R at n - l - 1",)),
             invariant_check("Lemma 12", "no way back", ("R above L at n - l - 1", "no way back")),
-            Check(Kind.EXHAUSTIVE, _exhaustive),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
         ),
         monitors=_monitors,
         derivations=(
@@ -262,7 +262,7 @@ STATEMENTS = (
         claim="In n-l-1 a step reaches n-l with probability at least l/(2n).",
         terms={"bound": "l/(2*n)"},
         depends=("Lemma 3", "Lemma 8", "Lemma 12"),
-        checks=(Check(Kind.AUTOMATA, _leaving),),
+        checks=(Check(EvidenceKind.AUTOMATA, _leaving),),
     ),
     Statement(
         id="Remark 13",
@@ -271,7 +271,7 @@ STATEMENTS = (
         claim="On n-l..n-1 a step with L or J always moves, and R+ reaches p+1 in n/(n-p) steps "
         "on average.",
         terms={"moving": "L,J"},
-        checks=(Check(Kind.SMT, _always_moves),),
+        checks=(Check(EvidenceKind.SMT, _always_moves),),
         monitors=_moves_monitor,
     ),
 )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.induction import StepFact
 from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Counter, Monitor, step_monitor
 from proofs_check.runs.run import Record, Run, SeenStep, run_of
 from proofs_check.statements.building import BOUND, UNDER_H, step_check
-from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.statement import Check, CheckFunction, Statement
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
@@ -66,7 +65,7 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
         path = graph.shortest(look, 0)
         if path is not None:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 part="J then never",
                 summary=f"J is used in state 0 after {moves} moves with it in one walk",
@@ -80,7 +79,7 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         part="J then never",
         summary=f"after {moves} moves with J in one walk J is never used again in state 0",
@@ -133,7 +132,7 @@ def _left_counter(workspace: Workspace, statement: str, moves_only: bool) -> Cou
     return Counter(statement, "", key, workspace.number(statement, "times"), counts)
 
 
-def _left_plateau(statement: str, moves_only: bool) -> Any:
+def _left_plateau(statement: str, moves_only: bool) -> CheckFunction:
     def all_parameters(workspace: Workspace) -> Iterable[Evidence]:
         """Count L on the graph of phase 3 that covers all of (H)."""
         graph = workspace.plateau
@@ -141,7 +140,7 @@ def _left_plateau(statement: str, moves_only: bool) -> Any:
         most = graph.most(lambda leg: leg.action == "L" and (leg.inside or not moves_only))
         proved = most is not None and most <= bound
         yield Evidence(
-            kind=Kind.AUTOMATA,
+            kind=EvidenceKind.AUTOMATA,
             verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
             summary=f"largest number on the cells of row 0, all of (H): "
             f"{'unbounded' if most is None else most}",
@@ -152,7 +151,7 @@ def _left_plateau(statement: str, moves_only: bool) -> Any:
     return all_parameters
 
 
-def _left_exhaustive(statement: str, moves_only: bool) -> Any:
+def _left_exhaustive(statement: str, moves_only: bool) -> CheckFunction:
     def exhaustive(workspace: Workspace) -> Iterable[Evidence]:
         yield workspace.at_most(_left_counter(workspace, statement, moves_only))
 
@@ -201,8 +200,8 @@ STATEMENTS = (
                 ),
             ),
             step_check("L stays negative", StepFact("L negative", "zL1 < 0", "zL < 0", (3,))),
-            Check(Kind.EXHAUSTIVE, _walks),
-            Check(Kind.EXHAUSTIVE, _stays_negative),
+            Check(EvidenceKind.EXHAUSTIVE, _walks),
+            Check(EvidenceKind.EXHAUSTIVE, _stays_negative),
         ),
         monitors=_monitors,
         derivations=(
@@ -251,8 +250,8 @@ STATEMENTS = (
         terms={"times": "2"},
         depends=("Lemma 14", "Lemma 12"),
         checks=(
-            Check(Kind.AUTOMATA, _left_plateau(_MOVES, True)),
-            Check(Kind.EXHAUSTIVE, _left_exhaustive(_MOVES, True)),
+            Check(EvidenceKind.AUTOMATA, _left_plateau(_MOVES, True)),
+            Check(EvidenceKind.EXHAUSTIVE, _left_exhaustive(_MOVES, True)),
         ),
         monitors=lambda w: [_left_counter(w, _MOVES, True)],
         derivations=(
@@ -277,8 +276,8 @@ STATEMENTS = (
         terms={"times": "2"},
         depends=("Lemma 14", "Lemma 12"),
         checks=(
-            Check(Kind.AUTOMATA, _left_plateau(_CHOICES, False)),
-            Check(Kind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False)),
+            Check(EvidenceKind.AUTOMATA, _left_plateau(_CHOICES, False)),
+            Check(EvidenceKind.EXHAUSTIVE, _left_exhaustive(_CHOICES, False)),
         ),
         monitors=lambda w: [_left_counter(w, _CHOICES, False)],
     ),

@@ -17,7 +17,7 @@ from proofs_check.automata.phase3 import first_subphase, probability_of_e
 from proofs_check.automata.quantities import phase3_parts, phase3_rest
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
 
@@ -93,7 +93,7 @@ def _theta(workspace: Workspace) -> Iterable[Evidence]:
     wrong = runs_away(rational_part, to_sympy(order))
     if wrong:
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=Verdict.REFUTED,
             summary=f"E[T_3^1] / ({order}) runs away for n = 10^2 .. 10^14: {wrong}",
             counterexample=Counterexample(
@@ -112,7 +112,7 @@ def _theta(workspace: Workspace) -> Iterable[Evidence]:
         f"l = 2, 3, 4 by their own closed forms: {special}",
     ]
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=f"{low} <= E[T_3^1] / ({order}) <= {high} for all n, l >= 5; l = 2, 3, 4 apart",
         range="all valid n, l; paper's hyper-parameters",
@@ -168,7 +168,7 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
         ratios[n, ell] = value / size
     low, high = min(ratios, key=lambda p: ratios[p]), max(ratios, key=lambda p: ratios[p])
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.VERIFIED,
         summary=f"exact E[T_3^1] over {order}: from {ratios[low]:.4f} at {low} to "
         f"{ratios[high]:.4f} at {high}",
@@ -202,7 +202,7 @@ def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
     text = str((total * (n - ell) / n).as_expr())
     outcome = compare_sides(text, "=", _P_E, RANGE, pairs=workspace.setting.pairs(20))
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         part="closed form",
         verdict=Verdict.PROVED if outcome.status == "proved" else Verdict.UNKNOWN,
         summary=f"P(E) = {_P_E}, from the chain of the left plateau over Q(n, l)",
@@ -221,7 +221,7 @@ def _probability(workspace: Workspace) -> Iterable[Evidence]:
         value = formula.subs({s: {"n": n, "l": ell}[s.name] for s in formula.free_symbols})
         if str(value) != str(exact):
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: P(E) = {exact}, closed form {value}",
                 counterexample=Counterexample(
@@ -233,7 +233,7 @@ def _probability(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         part="closed form",
         summary=f"P(E) = {_P_E} exactly",
@@ -252,7 +252,7 @@ def _probability(workspace: Workspace) -> Iterable[Evidence]:
         outcome.status, Verdict.UNKNOWN
     )
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=verdict,
         part="bound",
         summary=f"P(E) >= {bound}: {outcome.status}; even P(E) > 1/12: {sharper.status}",
@@ -285,7 +285,7 @@ def _tau(workspace: Workspace) -> Iterable[Evidence]:
         outcome.status, Verdict.UNKNOWN
     )
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=verdict,
         summary=f"tau_(n-l) >= {bound}: {outcome.status} ({outcome.how})",
         range="all valid n, l, every chance p of leaving n-l-1 in [(l+1)/(2n), (l+1)/n]",
@@ -319,7 +319,10 @@ STATEMENTS = (
             "tau recurrences",
             "Moves in a walk",
         ),
-        checks=(Check(Kind.SYMBOLIC, _theta, True), Check(Kind.QUANTITATIVE, _quantitative)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _theta, True),
+            Check(EvidenceKind.QUANTITATIVE, _quantitative),
+        ),
     ),
     Statement(
         id="P(E)",
@@ -329,7 +332,10 @@ STATEMENTS = (
         "has probability at least 1/24.",
         terms={"bound": "1/24"},
         depends=("Lemma 6", "Lemma 8"),
-        checks=(Check(Kind.SYMBOLIC, _symbolic_probability), Check(Kind.SMT, _probability)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _symbolic_probability),
+            Check(EvidenceKind.SMT, _probability),
+        ),
         derivations=(
             Derivation(
                 "P(E) first",
@@ -359,7 +365,7 @@ STATEMENTS = (
         claim="tau_(n-l) = Omega(n^2/l^2), checked as tau_(n-l) >= n^2/(4 l^2).",
         terms={"bound": "n**2/(4*l**2)"},
         depends=("Leaving n-l-1",),
-        checks=(Check(Kind.SMT, _tau),),
+        checks=(Check(EvidenceKind.SMT, _tau),),
         derivations=(
             Derivation(
                 "tau (n-l-1)",

@@ -11,7 +11,7 @@ from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
 
@@ -50,7 +50,7 @@ def _brackets(workspace: Workspace) -> Iterable[Evidence]:
         )
         relation = "<=" if upper else ">="
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=verdict,
             part=f"(2), {key} bound",
             summary=f"H_n - ln n - gamma {relation} {bound}: "
@@ -98,7 +98,7 @@ def _asymptotic(workspace: Workspace) -> Iterable[Evidence]:
         outcome.status, Verdict.UNKNOWN
     )
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=verdict,
         part="(1)",
         summary=f"the error is O(1/n^2): {outcome.how}",
@@ -125,7 +125,7 @@ def _sharper(workspace: Workspace) -> Iterable[Evidence]:
     ]
     better.append(f"H_n - ln n - gamma <= 1/(2n + 1/3): {_telescoped('1/(2*n + 1/3)', True)}")
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.REFUTED
         if point is not None
         else (Verdict.PROVED if how == "proved" else Verdict.UNKNOWN),
@@ -175,7 +175,7 @@ STATEMENTS = (
             "upper": "1/(2*n)",
             "expansion": "ln(n) + EulerGamma + 1/(2*n)",
         },
-        checks=(Check(Kind.SYMBOLIC, _brackets), Check(Kind.SYMBOLIC, _asymptotic)),
+        checks=(Check(EvidenceKind.SYMBOLIC, _brackets), Check(EvidenceKind.SYMBOLIC, _asymptotic)),
         derivations=(
             Derivation(
                 "Lemma 17 difference",
@@ -328,6 +328,6 @@ STATEMENTS = (
         where="828-830",
         claim="1/(2n + 2/3) <= H_n - ln n - gamma for n >= 1.",
         terms={"lower": "1/(2*n + 2/3)"},
-        checks=(Check(Kind.SYMBOLIC, _sharper),),
+        checks=(Check(EvidenceKind.SYMBOLIC, _sharper),),
     ),
 )

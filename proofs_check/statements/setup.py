@@ -17,7 +17,7 @@ from proofs_check.automata.uniform import enclosure
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import evaluate, to_sympy
 from proofs_check.claims.setting import HYPOTHESIS
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.smt import Prover, check, summary_of
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
@@ -51,7 +51,7 @@ def _range(workspace: Workspace) -> Iterable[Evidence]:
     model = other.model() if answer == z3.sat else None
     good = same and answer == z3.unsat
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.PROVED if good else Verdict.REFUTED,
         summary=f"2 <= l <= floor((n-1)/2) - 2 is l >= 2, n >= 2l + 5 "
         f"({'as' if same else 'NOT as'} the landscape has it), and {remark} "
@@ -77,7 +77,7 @@ def _smallest(workspace: Workspace) -> Iterable[Evidence]:
             larger = next(m for m in range(n, limit) if workspace.setting.family.ell_range(m))
             span = workspace.setting.family.ell_range(larger)
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"n = {n} admits no l; the smallest instance from there on is "
                 f"n = {larger}, l = {span[0] if span else ''}",
@@ -90,7 +90,7 @@ def _smallest(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         summary=f"every n from {first} on admits an l",
         range=f"n < {limit}",
@@ -108,7 +108,7 @@ def _isolated(workspace: Workspace) -> Iterable[Evidence]:
         isolated = all(b - a > 1 for a, b in pairwise(positive))
         if positive != [ell + 1, n - ell - 1, n] or not isolated:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: Jump is positive at {positive}, not at three "
                 f"isolated points",
@@ -122,7 +122,7 @@ def _isolated(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         summary="three isolated points",
         range=f"all n from 9 to {limit}",
@@ -140,7 +140,7 @@ def _end_points(workspace: Workspace) -> Iterable[Evidence]:
             wanted = evaluate(text, {"n": n, "l": ell})
             if added != [wanted]:
                 yield Evidence(
-                    kind=Kind.EXHAUSTIVE,
+                    kind=EvidenceKind.EXHAUSTIVE,
                     verdict=Verdict.REFUTED,
                     summary=f"n = {n}, l = {ell}: {name} was extended by {added}, not by "
                     f"{text} = {wanted}",
@@ -153,7 +153,7 @@ def _end_points(workspace: Workspace) -> Iterable[Evidence]:
                 )
                 return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         summary=f"the bridges are extended by {claims}",
         range=f"all {len(pairs)} valid (n, l), n <= {pairs[-1][0]}",
@@ -177,7 +177,7 @@ def _sufficient(workspace: Workspace) -> Iterable[Evidence]:
     ]
     answer = prover.prove(known, _EXISTS)
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict={"proved": Verdict.PROVED, "refuted": Verdict.REFUTED}.get(
             answer.status, Verdict.UNKNOWN
         ),
@@ -206,7 +206,7 @@ def _not_empty(workspace: Workspace) -> Iterable[Evidence]:
     good = all(a.status == "proved" for a in answers)
     bad = next((a for a in answers if a.status == "refuted"), None)
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.PROVED
         if good
         else (Verdict.REFUTED if bad is not None else Verdict.UNKNOWN),
@@ -237,7 +237,7 @@ def _compared(workspace: Workspace) -> Iterable[Evidence]:
     }
     wrong = {path: limit for path, limit in found.items() if limit != 0}
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.REFUTED if wrong else Verdict.VERIFIED,
         summary="quotient of the two bounds tends to "
         + ", ".join(f"{limit} along l = {path}" for path, limit in found.items()),
@@ -264,7 +264,7 @@ def _optimal(workspace: Workspace) -> Iterable[Evidence]:
     limit = sympy.limit(n ** (2 - 2 * exponent) / (n * sympy.log(n)), n, sympy.oo)
     good = limit.is_finite is True
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.PROVED if good else Verdict.REFUTED,
         summary=f"n^2/l^2 over n log n tends to {limit} at l = n^({exponent}), and n^(1-2a) falls "
         f"with a",
@@ -290,7 +290,7 @@ def _signs_decide(workspace: Workspace) -> Iterable[Evidence]:
     reached = workspace.induction.satisfiable_steps()
     good = not open_ and not missing
     yield Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=(
             f"all {total} sign patterns of {len(slope.automata)} classes of rows decide the "
@@ -329,7 +329,7 @@ def _uniform(workspace: Workspace) -> Iterable[Evidence]:
         )
     good = max(ratios) <= as_float(most) and not any("OUTSIDE" in row for row in rows)
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.VERIFIED if good else Verdict.REFUTED,
         summary=f"E[T3] / (n^2/l^2 + n ln l) lies in [{min(ratios):.3f}, {max(ratios):.3f}] for "
         f"every choice in (H); E[T1] and E[T2] do not depend on the choice at all",
@@ -352,7 +352,7 @@ STATEMENTS = (
         where="176",
         claim="l in [2 .. floor((n-1)/2) - 2], notably l < n/2 - 1.",
         terms={"remark": "l < n/2 - 1"},
-        checks=(Check(Kind.SMT, _range),),
+        checks=(Check(EvidenceKind.SMT, _range),),
     ),
     Statement(
         id="Smallest n",
@@ -360,7 +360,7 @@ STATEMENTS = (
         where="161, 165",
         claim="Every n >= 8 admits an instance.",
         terms={"n": "8"},
-        checks=(Check(Kind.EXHAUSTIVE, _smallest),),
+        checks=(Check(EvidenceKind.EXHAUSTIVE, _smallest),),
     ),
     Statement(
         id="Isolated points",
@@ -368,7 +368,7 @@ STATEMENTS = (
         where="176",
         claim="At l = floor((n-1)/2) - 1 Jump is reduced to three isolated points l+1, n-l-1, n.",
         terms={"below": "1"},
-        checks=(Check(Kind.EXHAUSTIVE, _isolated),),
+        checks=(Check(EvidenceKind.EXHAUSTIVE, _isolated),),
     ),
     Statement(
         id="End points",
@@ -376,7 +376,7 @@ STATEMENTS = (
         where="178",
         claim="The bridges differ from EA+RL's by the end points l+1 (L) and n-l+1 (R).",
         terms={"L": "l + 1", "R": "n - l + 1"},
-        checks=(Check(Kind.EXHAUSTIVE, _end_points),),
+        checks=(Check(EvidenceKind.EXHAUSTIVE, _end_points),),
     ),
     Statement(
         id="(H) not empty",
@@ -384,7 +384,7 @@ STATEMENTS = (
         where="310-314",
         claim="Some r satisfies (H) iff (1-gamma)/(gamma(1-alpha(1-gamma))) > n-l-1.",
         terms={"condition": _EXISTS},
-        checks=(Check(Kind.SMT, _not_empty),),
+        checks=(Check(EvidenceKind.SMT, _not_empty),),
     ),
     Statement(
         id="(H) sufficient",
@@ -392,7 +392,7 @@ STATEMENTS = (
         where="316",
         claim="With gamma <= 1/(n+1) some r satisfies (H), whatever alpha and l are.",
         terms={"gamma": "1/(n + 1)"},
-        checks=(Check(Kind.SMT, _sufficient),),
+        checks=(Check(EvidenceKind.SMT, _sufficient),),
     ),
     Statement(
         id="Signs decide the slope",
@@ -402,7 +402,7 @@ STATEMENTS = (
         "change through moves in their own state only.",
         terms={"classes": "l+1,l+2,interior,n-l-2,n-l-1"},
         depends=("Lemma 2", "Lemma 8", "Lemma 12"),
-        checks=(Check(Kind.SMT, _signs_decide),),
+        checks=(Check(EvidenceKind.SMT, _signs_decide),),
     ),
     Statement(
         id="Uniform over (H)",
@@ -412,7 +412,7 @@ STATEMENTS = (
         "depend on alpha, gamma, r in (H).",
         terms={"ratio": "20"},
         depends=("Signs decide the slope", "Leaving n-l-1"),
-        checks=(Check(Kind.QUANTITATIVE, _uniform),),
+        checks=(Check(EvidenceKind.QUANTITATIVE, _uniform),),
     ),
     Statement(
         id="Improvement",
@@ -421,7 +421,7 @@ STATEMENTS = (
         claim="n^2/l^2 + n log n improves on n^2 log(n)/l in the region l = Omega(n^a) for any a "
         "in [0,1), read literally: Omega bounds l from below only.",
         terms={"paths": "n**(1/3);n**(1/2);(n - 5)/2"},
-        checks=(Check(Kind.SYMBOLIC, _compared),),
+        checks=(Check(EvidenceKind.SYMBOLIC, _compared),),
     ),
     Statement(
         id="Optimality",
@@ -430,6 +430,6 @@ STATEMENTS = (
         claim="E[T] = Theta(n log n) for l = Theta(n^a), a in [1/2, 1].",
         terms={"exponent": "1/2"},
         depends=("Theorem 1", "Optimal order"),
-        checks=(Check(Kind.SYMBOLIC, _optimal),),
+        checks=(Check(EvidenceKind.SYMBOLIC, _optimal),),
     ),
 )

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from proofs_check.algebra.lines import Derivation
-from proofs_check.claims.verdict import Evidence, Kind
+from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.runs.monitors import Counter, Monitor
 from proofs_check.statements.workspace import Workspace
 
-__all__ = ["Check", "Statement"]
+__all__ = ["Check", "CheckFunction", "Statement"]
 
 CheckFunction = Callable[[Workspace], Iterable[Evidence]]
 
@@ -27,7 +27,7 @@ class Check:
     landscape or algorithm it says nothing.
     """
 
-    kind: Kind
+    kind: EvidenceKind
     run: CheckFunction
     model_only: bool = False
 

@@ -18,7 +18,7 @@ from proofs_check.automata.quantities import (
 )
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.statements.lemma_15 import sandwich, small_ell
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
@@ -36,7 +36,7 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
     pairs = workspace.setting.pairs(limit)
     wrong = crosscheck(workspace.slope, [pairs[0], pairs[len(pairs) // 2]])
     if wrong is not None:
-        yield Evidence(kind=Kind.QUANTITATIVE, verdict=Verdict.UNKNOWN, summary=wrong)
+        yield Evidence(kind=EvidenceKind.QUANTITATIVE, verdict=Verdict.UNKNOWN, summary=wrong)
         return
     ratios = {
         (n, ell): to_float(_mean(workspace, n, ell))
@@ -45,7 +45,7 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
     }
     low, high = min(ratios, key=lambda p: ratios[p]), max(ratios, key=lambda p: ratios[p])
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.VERIFIED,
         summary=f"exact E[T] over {order}: from {ratios[low]:.4f} at {low} to {ratios[high]:.4f} "
         f"at {high}",
@@ -69,7 +69,7 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
     low, high = sandwich(phase3_parts(None)[0], "n**2/l**2", 4)
     if low is None or high is None:
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=Verdict.UNKNOWN,
             summary="the rational part of E[T3] is not bounded by n^2/l^2",
         )
@@ -99,7 +99,7 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
         f"{order} = O(of that): {lower.status} ({lower.how})",
     ]
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=f"n H_n + {low} n^2/l^2 <= E[T], and each phase is O({order})",
         range="all valid n, l (l = 2, 3 by their own closed forms); paper's hyper-parameters",
@@ -124,7 +124,7 @@ def _refutation(order: str, low: str, high: str) -> Evidence | None:
             limit = sympy.limit(sympy.simplify((value / size).subs(ell, path)), n, sympy.oo)
             if limit == bad:
                 return Evidence(
-                    kind=Kind.SYMBOLIC,
+                    kind=EvidenceKind.SYMBOLIC,
                     verdict=Verdict.REFUTED,
                     summary=f"E[T] is not {word}({order}) along l = {path}: the quotient of its "
                     f"proved bound tends to {limit}",
@@ -150,7 +150,7 @@ def _coupons(workspace: Workspace) -> Iterable[Evidence]:
             closest = (ratio, (n, ell))
         if ratio < factor:
             yield Evidence(
-                kind=Kind.QUANTITATIVE,
+                kind=EvidenceKind.QUANTITATIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"E[T] = {to_float(ratio):.4f} n H_n at {(n, ell)}",
                 counterexample=Counterexample(
@@ -163,7 +163,7 @@ def _coupons(workspace: Workspace) -> Iterable[Evidence]:
             return
     assert closest is not None
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.VERIFIED,
         summary=f"E[T] >= n H_n (coupon collector) everywhere; smallest ratio "
         f"{to_float(closest[0]):.4f} at {closest[1]}",
@@ -179,7 +179,10 @@ STATEMENTS = (
         claim="c (n^2/l^2 + n log n) <= E[T] <= C (n^2/l^2 + n log n) for all valid n, l.",
         terms={"order": "n**2/l**2 + n*ln(n)"},
         depends=("Theorem 7", "Theorem 11", "Theorem 16", "Lemma 15", "Optimal order"),
-        checks=(Check(Kind.SYMBOLIC, _proof, True), Check(Kind.QUANTITATIVE, _quantitative, True)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _proof, True),
+            Check(EvidenceKind.QUANTITATIVE, _quantitative, True),
+        ),
     ),
     Statement(
         id="Optimal order",
@@ -188,6 +191,6 @@ STATEMENTS = (
         claim="A search that flips one uniformly chosen bit per step from 0^n needs at least "
         "n H_n steps on average to reach 1^n.",
         terms={"factor": "1"},
-        checks=(Check(Kind.QUANTITATIVE, _coupons, True),),
+        checks=(Check(EvidenceKind.QUANTITATIVE, _coupons, True),),
     ),
 )

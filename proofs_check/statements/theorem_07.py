@@ -11,7 +11,7 @@ from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
 
@@ -38,7 +38,7 @@ def _from_chain(workspace: Workspace) -> Iterable[Evidence]:
             values=dict(outcome.point),
         )
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=verdict,
         summary=f"E[T1] from the chain is {derived}",
         range="all n, l; the chain is that of any hyper-parameters with r > 0 (Lemma 6)",
@@ -57,7 +57,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
             exact = runtime(law.landscape, law.algorithm, outside_h=True).phases[0]
         except NotAbsorbingError:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: a run may never end, E[T1] is infinite or unknown",
                 counterexample=Counterexample(
@@ -70,7 +70,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
             return
         except LrsaoError as error:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.UNKNOWN,
                 summary=f"n = {n}, l = {ell}: {error}",
             )
@@ -79,7 +79,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
         compared += 1
         if str(value) != exact.rational:
             yield Evidence(
-                kind=Kind.EXHAUSTIVE,
+                kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,
                 summary=f"n = {n}, l = {ell}: exact E[T1] = {exact}, formula {value}",
                 counterexample=Counterexample(
@@ -91,7 +91,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.EXHAUSTIVE,
+        kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         summary=f"equals the exact E[T1] in all {compared} instances",
         range=f"all valid (n, l) with n <= {workspace.setting.pick(12, 20)}",
@@ -110,7 +110,7 @@ def _bound(workspace: Workspace) -> Iterable[Evidence]:
     direct = compare_sides(FORMULA_A, "<=", bound, RANGE, pairs=pairs)
     if direct.status == "refuted":
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=Verdict.REFUTED,
             part="bound",
             summary=f"E[T1] <= {bound} fails at {dict(direct.point)}",
@@ -124,7 +124,7 @@ def _bound(workspace: Workspace) -> Iterable[Evidence]:
         return
     proved = all(s.status == "proved" for s in steps) or direct.status == "proved"
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         part="bound",
         verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
         summary=f"E[T1] <= {middle} <= {bound}: " + "; ".join(s.how for s in steps),
@@ -151,7 +151,7 @@ def _expansion(workspace: Workspace) -> Iterable[Evidence]:
         else None
     )
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         part="expansion",
         verdict=verdict,
         summary=f"the error is O(1/n), uniformly in l: {outcome.how}"
@@ -179,7 +179,10 @@ STATEMENTS = (
         claim="E[T1] = 2/(3(2n-1)) + n(H_n - H_{n-l-1}).",
         terms={"formula": FORMULA_A},
         depends=("Lemma 5", "Lemma 6"),
-        checks=(Check(Kind.SYMBOLIC, _from_chain, True), Check(Kind.EXHAUSTIVE, _instances)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _from_chain, True),
+            Check(EvidenceKind.EXHAUSTIVE, _instances),
+        ),
         derivations=(
             Derivation(
                 "(A) leave 1",
@@ -223,7 +226,10 @@ STATEMENTS = (
         claim="E[T1] = n ln(1/(1-(l+1)/n)) + 1/2 - 1/(2(1-(l+1)/n)) + o(1) <= 2(l+1) ln 2.",
         terms={"bound": "2*(l + 1)*ln(2)", "expansion": EXPANSION},
         depends=("(A)", "Lemma 17"),
-        checks=(Check(Kind.SYMBOLIC, _expansion, True), Check(Kind.SYMBOLIC, _bound, True)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _expansion, True),
+            Check(EvidenceKind.SYMBOLIC, _bound, True),
+        ),
         derivations=(
             Derivation(
                 "Theorem 7 expansion",

@@ -16,7 +16,7 @@ from proofs_check.automata.abstraction import Automaton
 from proofs_check.automata.quantities import crosscheck, phase2_mean
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import cases, region_solver
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
@@ -38,7 +38,7 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
     far = [(n, ell) for n in (200, 400) for ell in (2, 14, n // 2 - 3)]
     wrong = crosscheck(workspace.slope, pairs[:: max(1, len(pairs) // 3)])
     if wrong is not None:
-        yield Evidence(kind=Kind.QUANTITATIVE, verdict=Verdict.UNKNOWN, summary=wrong)
+        yield Evidence(kind=EvidenceKind.QUANTITATIVE, verdict=Verdict.UNKNOWN, summary=wrong)
         return
     excess = {
         (n, ell): to_float(phase2_mean(workspace.slope, n, ell)) - _value(bound, n, ell)
@@ -51,7 +51,7 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
     }
     high, low = max(ratios, key=lambda p: ratios[p]), min(ratios, key=lambda p: ratios[p])
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.VERIFIED,
         summary=f"E[T2] - ({bound}) is at most {excess[worst]:.3f} (at n, l = {worst}); the ratio "
         f"lies in [{ratios[low]:.4f}, {ratios[high]:.4f}]",
@@ -77,7 +77,7 @@ def _asymptotic(workspace: Workspace) -> Iterable[Evidence]:
         limit = sympy.limit(gap, n, sympy.oo)
         if limit == sympy.oo:
             yield Evidence(
-                kind=Kind.SYMBOLIC,
+                kind=EvidenceKind.SYMBOLIC,
                 verdict=Verdict.REFUTED,
                 summary=f"E[T2]/n - bound/n tends to +infinity at l = {fixed}: E[T2] is "
                 f"{found.leading} n ln n + O(n) there",
@@ -90,7 +90,7 @@ def _asymptotic(workspace: Workspace) -> Iterable[Evidence]:
             )
             return
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.VERIFIED,
         summary=f"E[T2] / (n ln n) tends to {found.leading}; the paper's bound has 5",
         range="n -> infinity at fixed l; paper's hyper-parameters",
@@ -121,7 +121,7 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
     steps: list[str] = []
     if rejecting or any(d is None for d in inner):
         yield Evidence(
-            kind=Kind.AUTOMATA,
+            kind=EvidenceKind.AUTOMATA,
             verdict=Verdict.UNKNOWN,
             summary="upward moves are rejected on the slope, or D is unbounded",
         )
@@ -144,7 +144,7 @@ def _proof(workspace: Workspace) -> Iterable[Evidence]:
         f"E[T2] <= {most} n ln((n-l-3)/(l+1)) + 2n/(l+1) + O(1): {sharper.status}",
     ]
     yield Evidence(
-        kind=Kind.AUTOMATA,
+        kind=EvidenceKind.AUTOMATA,
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=f"E[T2] <= {most}n(H(n-l-3) - H(l+1)) + 2n/(l+1) + O(1) <= bound: the constant 5 "
         f"can be {most}",
@@ -197,9 +197,9 @@ STATEMENTS = (
         terms={"bound": BOUND},
         depends=("Lemma 9", "Lemma 10", "Lemma 8", "Leaving n-l-1"),
         checks=(
-            Check(Kind.AUTOMATA, _proof),
-            Check(Kind.QUANTITATIVE, _quantitative, True),
-            Check(Kind.SYMBOLIC, _asymptotic, True),
+            Check(EvidenceKind.AUTOMATA, _proof),
+            Check(EvidenceKind.QUANTITATIVE, _quantitative, True),
+            Check(EvidenceKind.SYMBOLIC, _asymptotic, True),
         ),
         derivations=(
             Derivation(

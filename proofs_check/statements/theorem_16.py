@@ -13,7 +13,7 @@ from proofs_check.algebra.lines import RANGE, Derivation, Line
 from proofs_check.automata.quantities import phase3_mean, phase3_parts, phase3_rest
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.statements.lemma_15 import runs_away, sandwich, small_ell
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
@@ -38,7 +38,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
     }
     if wrong:
         yield Evidence(
-            kind=Kind.SYMBOLIC,
+            kind=EvidenceKind.SYMBOLIC,
             verdict=Verdict.REFUTED,
             summary=f"E[T3] / ({order}) grows for n = 10^2 .. 10^14 along {wrong}",
             counterexample=Counterexample(
@@ -55,7 +55,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
     few = small_ell("n**2/l**2")
     good = high is not None and all(few) and harmonic.status == whole.status == "proved"
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
         summary=f"E[T3] = (rational part) + n H_l with {low} n^2/l^2 <= rational part <= {high} "
         f"n^2/l^2, so even Theta(n^2/l^2 + n log l)",
@@ -74,7 +74,7 @@ def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
     }
     low, high = min(ratios, key=lambda p: ratios[p]), max(ratios, key=lambda p: ratios[p])
     yield Evidence(
-        kind=Kind.QUANTITATIVE,
+        kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.VERIFIED,
         summary=f"exact E[T3] over {order}: from {ratios[low]:.4f} at {low} to "
         f"{ratios[high]:.4f} at {high}",
@@ -97,7 +97,7 @@ def _b(workspace: Workspace) -> Iterable[Evidence]:
         verdict = Verdict.PROVED if same.status == "proved" else Verdict.UNKNOWN
         outcome = same if verdict is Verdict.PROVED else outcome
     yield Evidence(
-        kind=Kind.SYMBOLIC,
+        kind=EvidenceKind.SYMBOLIC,
         verdict=verdict,
         summary=f"n H_(n-k) <= {bound} for k = n-m, 1 <= m < l: {outcome.status} ({outcome.how}); "
         f"H_m <= H_l since its terms are positive",
@@ -122,7 +122,7 @@ STATEMENTS = (
         "average.",
         terms={"bound": "n*H(l)"},
         depends=("Lemma 5",),
-        checks=(Check(Kind.SYMBOLIC, _b),),
+        checks=(Check(EvidenceKind.SYMBOLIC, _b),),
         derivations=(
             Derivation(
                 "(B)",
@@ -144,8 +144,8 @@ STATEMENTS = (
         terms={"order": "n**2/l**2 + n*ln(l)"},
         depends=("(B)", "Lemma 15"),
         checks=(
-            Check(Kind.SYMBOLIC, _closed_form, True),
-            Check(Kind.QUANTITATIVE, _quantitative, True),
+            Check(EvidenceKind.SYMBOLIC, _closed_form, True),
+            Check(EvidenceKind.QUANTITATIVE, _quantitative, True),
         ),
         derivations=(
             Derivation(

@@ -16,7 +16,7 @@ from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from proofs_check.automata.abstraction import SlopeAutomata, slope_automata
 from proofs_check.automata.plateau import PlateauGraph, plateau_graph
 from proofs_check.claims.terms import Terms
-from proofs_check.claims.verdict import Evidence, Kind, Verdict
+from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.facts import facts
 from proofs_check.logic.induction import Induction
 from proofs_check.runs.graph import Edge, Graph, explore
@@ -134,7 +134,13 @@ class Workspace:
     # -- exhaustive ----------------------------------------------------------------------
 
     def never(
-        self, statement: str, part: str, expected: str, bad: Any, *, observed: str = ""
+        self,
+        statement: str,
+        part: str,
+        expected: str,
+        bad: Callable[[Graph, Edge], bool],
+        *,
+        observed: str = "",
     ) -> Evidence:
         """Check on all joint chains that no step satisfies ``bad(graph, edge)``."""
         steps = 0
@@ -149,7 +155,7 @@ class Workspace:
                     or f"step {len(path) - 1} is {path[-1].action} at position {path[-1].position}"
                 )
                 return Evidence(
-                    kind=Kind.EXHAUSTIVE,
+                    kind=EvidenceKind.EXHAUSTIVE,
                     verdict=Verdict.REFUTED,
                     part=part,
                     summary=f"violated after {len(path)} steps: {seen}",
@@ -163,7 +169,7 @@ class Workspace:
                     ),
                 )
         return Evidence(
-            kind=Kind.EXHAUSTIVE,
+            kind=EvidenceKind.EXHAUSTIVE,
             verdict=Verdict.VERIFIED,
             part=part,
             summary=f"{expected}: holds on all {steps:,} reachable steps",
@@ -189,7 +195,7 @@ class Workspace:
                     assert path is not None
                     seen = f"{counter.key}: {counter.bound + 1}"
                     return Evidence(
-                        kind=Kind.EXHAUSTIVE,
+                        kind=EvidenceKind.EXHAUSTIVE,
                         verdict=Verdict.REFUTED,
                         part=part,
                         summary=f"{seen} after {len(path)} steps at n = {n}, l = {ell}",
@@ -204,7 +210,7 @@ class Workspace:
                     )
                 largest = max(largest, found)
         return Evidence(
-            kind=Kind.EXHAUSTIVE,
+            kind=EvidenceKind.EXHAUSTIVE,
             verdict=Verdict.VERIFIED,
             part=part,
             summary=f"{expected}; sharp value {largest}",

@@ -16,7 +16,14 @@ from markov_lrsao.errors import LrsaoError, ParameterError, VerificationError
 from markov_lrsao.progress import Progress, no_progress
 from proofs_check.algebra.lines import Derivation, check_derivation
 from proofs_check.claims.setting import Setting
-from proofs_check.claims.verdict import Erratum, Evidence, Kind, StatementResult, Verdict
+from proofs_check.claims.verdict import (
+    Erratum,
+    Evidence,
+    EvidenceKind,
+    StatementResult,
+    Verdict,
+    Verdicts,
+)
 from proofs_check.runs.monitors import Counter, Monitor
 from proofs_check.runs.search import Battery, instances, judge, search
 from proofs_check.statements.statement import Check, Statement
@@ -27,14 +34,14 @@ __all__ = ["verify"]
 
 
 def verify(
-    names: Sequence[str] | None = None,
+    names: str | Sequence[str] | None = None,
     setting: Setting | None = None,
     *,
     progress: Progress = no_progress,
-) -> list[StatementResult]:
-    """Check statements (all by default) and return the verdicts.
+) -> Verdicts:
+    """Check one statement, several, or all (the default), and return the verdicts.
 
-    >>> [result] = verify(["Range of l"])
+    >>> [result] = verify("Range of l")
     >>> result.verdict.value
     'PROVED'
 
@@ -45,6 +52,7 @@ def verify(
     """
     setting = setting if setting is not None else Setting()
     check_changes(setting, all_statements())
+    names = [names] if isinstance(names, str) else names
     chosen = (
         [all_statements()[x] for x in dict.fromkeys(find(name).id for name in names)]
         if names
@@ -57,12 +65,12 @@ def verify(
             results.append(verification.result(statement))
             bar.advance()
     refuted = {r.id for r in results if r.verdict is Verdict.REFUTED}
-    return [
+    return Verdicts(
         replace(r, refuted_support=tuple(d for d in r.depends if d in refuted)) for r in results
-    ]
+    )
 
 
-def _tried(kind: Kind, find_out: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
+def _tried(kind: EvidenceKind, find_out: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
     """Return the evidence, or one that says why there is none.
 
     What cannot be read as written (a term that divides by zero, say) is a part of its own: no
@@ -131,9 +139,9 @@ class _Verification:
 
         for check in statement.checks:
             evidence += _tried(check.kind, partial(self._checked, check))
-        evidence += _tried(Kind.STATISTICAL, partial(self._monitored, statement))
+        evidence += _tried(EvidenceKind.STATISTICAL, partial(self._monitored, statement))
         for derivation in statement.derivations:
-            evidence += _tried(Kind.LINES, partial(lines, derivation))
+            evidence += _tried(EvidenceKind.LINES, partial(lines, derivation))
         return StatementResult(
             id=statement.id,
             title=statement.title,

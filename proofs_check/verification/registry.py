@@ -43,8 +43,7 @@ def find(name: str) -> Statement:
         if plain_name(key) == wanted:
             return statement
     raise ParameterError(
-        f"no statement {brief(name)}{near(name, all_statements())}; "
-        f"`markov-lrsao verify --list` lists all"
+        f"no statement {brief(name)}{near(name, all_statements())}; `all_statements()` lists all"
     )
 
 

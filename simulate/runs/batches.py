@@ -1,4 +1,4 @@
-"""Blocks of runs as rows of a results file, each with a digest that a changed bit breaks."""
+"""Batches of runs as rows of a results file, each with a digest that a changed bit breaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from simulate.runs.samples import Samples
 
-__all__ = ["Block", "Runs", "digest", "joined", "pack", "unpack", "xor"]
+__all__ = ["Batch", "Runs", "digest", "joined", "pack", "unpack", "xor"]
 
 IntArray = npt.NDArray[np.int64]
 DIGEST_BYTES = 16
@@ -37,7 +37,7 @@ def xor(digests: Iterable[bytes]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Block:
+class Batch:
     """Consecutive runs as they are stored; the four arrays are packed."""
 
     first_run: int
@@ -64,8 +64,8 @@ def _packed(array: IntArray) -> bytes:
     return zlib.compress(array.astype("<i8").tobytes(), 1)
 
 
-def _block(first_run: int, runs: Runs) -> Block:
-    return Block(
+def _batch(first_run: int, runs: Runs) -> Batch:
+    return Batch(
         first_run=first_run,
         runs=len(runs.steps),
         successes=int((runs.hits[:, -1] >= 0).sum()),
@@ -77,30 +77,30 @@ def _block(first_run: int, runs: Runs) -> Block:
     )
 
 
-def pack(samples: Samples) -> Block:
+def pack(samples: Samples) -> Batch:
     """Return the stored form of runs."""
-    return _block(
+    return _batch(
         samples.first_run, Runs(samples.hits, samples.steps, samples.restarts, samples.decisions)
     )
 
 
-def unpack(block: Block) -> Runs:
-    """Return the arrays of a block."""
+def unpack(batch: Batch) -> Runs:
+    """Return the arrays of a batch."""
     spent, restarts, decisions, hits = (
         np.frombuffer(zlib.decompress(data), dtype="<i8").astype(np.int64)
-        for data in (block.spent, block.restarts, block.decisions, block.hits)
+        for data in (batch.spent, batch.restarts, batch.decisions, batch.hits)
     )
-    return Runs(hits.reshape(block.runs, -1), spent, restarts, decisions)
+    return Runs(hits.reshape(batch.runs, -1), spent, restarts, decisions)
 
 
-def joined(blocks: Iterable[Block]) -> tuple[Block, Runs]:
-    """Return several blocks as one, whose first run is that of the first."""
-    parts = list(blocks)
-    opened = [unpack(block) for block in parts]
+def joined(batches: Iterable[Batch]) -> tuple[Batch, Runs]:
+    """Return several batches as one, whose first run is that of the first."""
+    parts = list(batches)
+    opened = [unpack(batch) for batch in parts]
     runs = Runs(
         *(
             np.concatenate([getattr(part, name) for part in opened])
             for name in ("hits", "steps", "restarts", "decisions")
         )
     )
-    return _block(parts[0].first_run, runs), runs
+    return _batch(parts[0].first_run, runs), runs

@@ -18,26 +18,26 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx, fmpq
 
-from simulate.runs.tables import Tables
+from simulate.runs.encoding import EncodedLaw
 
 __all__ = ["History"]
 
 _PRECISIONS = (128, 512, 2048)
 _LARGEST_PRECISION = _PRECISIONS[-1]
 
-Node = tuple[str, tuple[int, ...]]
+HowMade = tuple[str, tuple[int, ...]]
 
 
 class History:
     """The Q-table of a run as a graph of how its entries came about."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        algorithm = tables.step_law.algorithm
+    def __init__(self, encoded: EncodedLaw) -> None:
+        self._encoded = encoded
+        algorithm = encoded.step_law.algorithm
         self._keep, self._boot = algorithm.keep, algorithm.bootstrap
-        self._nodes: list[Node] = [("zero", ())]
-        self._index: dict[Node, int] = {self._nodes[0]: 0}
-        law = tables.law
+        self._nodes: list[HowMade] = [("zero", ())]
+        self._index: dict[HowMade, int] = {self._nodes[0]: 0}
+        law = encoded.law
         self._rows = np.zeros((law.rows, len(law.each)), dtype=np.int64)
 
     def _node(self, kind: str, *parts: int) -> int:
@@ -50,7 +50,7 @@ class History:
 
     def entries(self, position: int) -> list[int]:
         """Return the nodes of the row that the agent sees at a position."""
-        return [int(node) for node in self._rows[self._tables.law.row[position]]]
+        return [int(node) for node in self._rows[self._encoded.law.row[position]]]
 
     def _reject(self, row: int, action: int, count: int) -> None:
         node = int(self._rows[row, action])
@@ -72,8 +72,8 @@ class History:
 
     def replay(self, trace: npt.NDArray[np.int64]) -> None:
         """Apply the events of a trace; see `simulate.kernels.records.Written` for its columns."""
-        law = self._tables.law
-        gains = self._tables.gains
+        law = self._encoded.law
+        gains = self._encoded.gains
         for _, p, mask, rejections, action, direction in trace.tolist():
             if p < 0:  # a restart forgets everything
                 self._rows[:] = 0
@@ -130,7 +130,7 @@ class History:
                 if kind == "decay":
                     values[index] = values[parts[0]] * lam ** parts[1]
                 elif kind == "learn":
-                    gain = arb(self._tables.gains[parts[1]])
+                    gain = arb(self._encoded.gains[parts[1]])
                     values[index] = keep * values[parts[0]] + gain + boot * values[parts[2]]
                 elif kind == "max":
                     best = values[parts[0]]
@@ -151,7 +151,7 @@ class History:
             elif kind == "learn":
                 values[index] = (
                     self._keep * values[parts[0]]
-                    + self._tables.gains[parts[1]]
+                    + self._encoded.gains[parts[1]]
                     + self._boot * values[parts[2]]
                 )
             elif kind == "max":

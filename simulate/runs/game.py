@@ -1,7 +1,7 @@
-"""One game: a law, a seed and a kernel, that plays blocks of runs and single runs.
+"""One game: a law, a seed and a kernel, that plays batches of runs and single runs.
 
-Runs are handed to threads in blocks (the kernels release Python's lock). Every run has its own
-random stream, so blocks and threads leave no trace in the results.
+Runs are handed to threads in batches (the kernels release Python's lock). Every run has its own
+random stream, so batches and threads leave no trace in the results.
 
 A run whose next choice the error bounds leave open stops there; `decide` settles the choice
 exactly from the run's trace and the run is played again with the decision in hand, until it
@@ -20,18 +20,18 @@ import numpy.typing as npt
 from markov_lrsao.progress import Progress, no_progress
 from simulate.kernels.records import KernelCounts, KernelMode, KernelRules, Written
 from simulate.runs.decide import History
+from simulate.runs.encoding import EncodedLaw
 from simulate.runs.rules import NO_RULES, RULES, Rules
 from simulate.runs.samples import Monitors, Violation
 from simulate.runs.stopping import Stop, StoppedError, in_order, threads
-from simulate.runs.streams import Key
-from simulate.runs.tables import Tables
+from simulate.runs.streams import StreamKey
 
 __all__ = ["Decisions", "Game", "Played", "Watch"]
 
 IntArray = npt.NDArray[np.int64]
 _FIRST_ROOM = 4096
 _LARGEST_BLOCK = 500
-_AHEAD = 4  # blocks per worker handed out in advance
+_AHEAD = 4  # batches per worker handed out in advance
 
 Decisions = dict[int, list[int]]
 """Run -> the masks that exact arithmetic decided, in order."""
@@ -46,9 +46,9 @@ def _unwatched() -> KernelCounts:
 
 @dataclass
 class Watch:
-    """Monitors under construction, one set of arrays per block."""
+    """Monitors under construction, one set of arrays per batch."""
 
-    tables: Tables
+    encoded: EncodedLaw
     seed: int
     rules: KernelRules
     visits: IntArray
@@ -57,13 +57,13 @@ class Watch:
     violations: list[IntArray]
 
     @classmethod
-    def empty(cls, tables: Tables, seed: int, rules: Rules) -> Watch:
+    def empty(cls, encoded: EncodedLaw, seed: int, rules: Rules) -> Watch:
         """Return monitors that have seen nothing."""
-        law = tables.law
+        law = encoded.law
         return cls(
-            tables,
+            encoded,
             seed,
-            rules.arrays(tables.step_law),
+            rules.arrays(encoded.step_law),
             np.zeros(law.n + 1, dtype=np.int64),
             np.zeros((len(law.milestones), law.n + 1, len(law.each)), dtype=np.int64),
             np.zeros((law.rows, len(law.each) + 1), dtype=np.int64),
@@ -71,25 +71,25 @@ class Watch:
         )
 
     def fresh(self) -> KernelCounts:
-        """Return arrays for one block."""
+        """Return arrays for one batch."""
         return KernelCounts(
             watch=True,
             visits=np.zeros_like(self.visits),
             uses=np.zeros_like(self.uses),
             positives=np.zeros_like(self.positives),
             violation=np.full(6, -1, dtype=np.int64),
-            most=np.zeros(self.tables.law.rows, dtype=np.int64),
+            most=np.zeros(self.encoded.law.rows, dtype=np.int64),
             mine=np.zeros_like(self.visits),
             rules=self.rules,
         )
 
-    def add(self, block: KernelCounts) -> None:
-        """Add what one block has counted."""
-        self.visits += block.visits
-        self.uses += block.uses
-        self.positives += block.positives
-        if block.violation[0] >= 0:
-            self.violations.append(block.violation)
+    def add(self, batch: KernelCounts) -> None:
+        """Add what one batch has counted."""
+        self.visits += batch.visits
+        self.uses += batch.uses
+        self.positives += batch.positives
+        if batch.violation[0] >= 0:
+            self.violations.append(batch.violation)
 
     def finish(self, game: Game, known: Decisions) -> Monitors:
         """Return the record, with the trace of the first violation."""
@@ -103,7 +103,7 @@ class Watch:
 
     def _violation(self, game: Game, known: Decisions, found: IntArray) -> Violation:
         run, step, row, position, action, rule = (int(x) for x in found)
-        names = self.tables.step_law.actions
+        names = self.encoded.step_law.actions
         played = game.play_one(run, known.get(run, []), limit=step)
         trace = tuple(
             (
@@ -124,7 +124,7 @@ class Watch:
             step=step,
             position=position,
             action=names[action],
-            state=int(self.tables.step_law.row_value[row]),
+            state=int(self.encoded.step_law.row_value[row]),
             trace=trace,
             q_row=tuple(
                 (name, _scaled_text(v, s), _scaled_text(e, s))
@@ -148,12 +148,12 @@ class Played:
 
 
 class Game:
-    """One law, one seed, one kernel: plays blocks of runs and single runs."""
+    """One law, one seed, one kernel: plays batches of runs and single runs."""
 
     def __init__(
         self,
-        tables: Tables,
-        key: Key,
+        encoded: EncodedLaw,
+        key: StreamKey,
         event: bool,
         exact: bool,
         limit: int | None,
@@ -164,7 +164,7 @@ class Game:
 
         self.kernels: Any = play
         self.stop = Stop() if stop is None else stop
-        self._tables = tables
+        self._encoded = encoded
         self.mode = KernelMode(
             event,
             exact,
@@ -177,7 +177,7 @@ class Game:
     def arrays(self, runs: int) -> tuple[IntArray, IntArray]:
         """Return empty arrays (hits, facts)."""
         return (
-            np.empty((runs, len(self._tables.law.milestones)), dtype=np.int64),
+            np.empty((runs, len(self._encoded.law.milestones)), dtype=np.int64),
             np.zeros((runs, self.kernels.FACTS), dtype=np.int64),
         )
 
@@ -204,8 +204,8 @@ class Game:
             part = slice(i, i + size)
             places, decisions = _flat(known, first + i, len(hits[part]))
             self.kernels.play_block(
-                self._tables.law,
-                self._tables.numbers,
+                self._encoded.law,
+                self._encoded.numbers,
                 self.mode,
                 counts,
                 first + i,
@@ -218,9 +218,11 @@ class Game:
             return counts
 
         made = dict(known)
-        blocks = range(0, max(1, runs), size)
+        batches = range(0, max(1, runs), size)
         with progress("simulating", total=runs) as bar, threads(workers, self.stop) as pool:
-            for i, counts in in_order(pool, work, blocks, _AHEAD * workers, lambda: bar.advance(0)):
+            for i, counts in in_order(
+                pool, work, batches, _AHEAD * workers, lambda: bar.advance(0)
+            ):
                 if self.stop.is_set:
                     raise StoppedError("the simulation was stopped")
                 if watch is not None:
@@ -239,7 +241,7 @@ class Game:
             if played.facts[0] != self.kernels.UNDECIDED:
                 hits[:], facts[:] = played.hits, played.facts
                 return decisions
-            history = History(self._tables)
+            history = History(self._encoded)
             history.replay(played.trace)
             decisions.append(history.decide(int(played.facts[6]), int(played.facts[5])))
 
@@ -262,13 +264,13 @@ class Game:
 
     def _play_one(self, run: int, decisions: Sequence[int], room: int, limit: int | None) -> Played:
         hits, facts = self.arrays(1)
-        law = self._tables.law
+        law = self._encoded.law
         q = np.empty(law.rows * len(law.each) * 4)
         streams = np.empty((2, self.kernels.WORDS), dtype=np.uint64)
         written = Written(hits[0], facts[0], np.zeros((room, self.kernels.COLUMNS), dtype=np.int64))
         self.kernels.play(
             law,
-            self._tables.numbers,
+            self._encoded.numbers,
             self.mode if limit is None else self.mode._replace(limit=limit),
             _unwatched(),
             run,
@@ -282,7 +284,7 @@ class Game:
 
 
 def _flat(known: Decisions, first: int, runs: int) -> tuple[IntArray, IntArray]:
-    """Return (places, decisions) of a block of runs, as `play_block` wants them."""
+    """Return (places, decisions) of a batch of runs, as `play_block` wants them."""
     lists = [known.get(first + i, []) for i in range(runs)]
     places = np.concatenate([[0], np.cumsum([len(masks) for masks in lists])]).astype(np.int64)
     return places, np.array([mask for masks in lists for mask in masks], dtype=np.int64)

@@ -1,9 +1,9 @@
 """Runs in IOHprofiler's format, so that IOHanalyzer and iohinspector open them.
 
 A folder holds ``IOHprofiler_f<id>_<problem>.json`` and, per dimension, a ``.dat`` file in which
-each run is a block of lines ``evaluations raw_y``: the best value of the target so far, one line
-per improvement and one for the last evaluation. IOH counts the evaluation of the start, so a run of
-T steps ends at evaluation T + 1.
+each run is a paragraph of lines ``evaluations raw_y``: the best value of the target so far, one
+line per improvement and one for the last evaluation. IOH counts the evaluation of the start, so a
+run of T steps ends at evaluation T + 1.
 
 The improvements are read from the runs' traces, which replay the same runs. Positions stand for
 bit strings here, so the field for the best bit string is there, as readers want it, but empty.
@@ -87,14 +87,14 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
     landscape, algorithm = law.landscape, law.algorithm
     name = re.sub(r"[^A-Za-z0-9]+", "", problem or f"{landscape.name.split(',')[0]}{landscape.ell}")
     data = Path(f"data_f{_FUNCTION}_{name}") / f"IOHprofiler_f{_FUNCTION}_DIM{landscape.n}.dat"
-    blocks, runs = [], []
+    paragraphs, runs = [], []
     for run in range(samples.runs):
         found = improvements(samples, run)
         last = int(samples.steps[run])
         lines = [f"{step + 1} {value:.10f}" for step, value in found]
         if found[-1][0] != last:
             lines.append(f"{last + 1} {found[-1][1]:.10f}")
-        blocks.append("\n".join(["evaluations raw_y", *lines]))
+        paragraphs.append("\n".join(["evaluations raw_y", *lines]))
         runs.append(
             {
                 "instance": 1,
@@ -125,5 +125,5 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
         (root / data).parent.mkdir(parents=True)
     except OSError as error:
         raise _unwritable(folder, error.strerror) from None
-    write_all({root / data: "\n".join(blocks) + "\n", path: json.dumps(index, indent=1) + "\n"})
+    write_all({root / data: "\n".join(paragraphs) + "\n", path: json.dumps(index, indent=1) + "\n"})
     return path

@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
+from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.samples import Arithmetic, Kernel, Samples
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
-from simulate.runs.tables import Tables
 
 __all__ = [
     "LARGEST_LIMIT",
@@ -43,7 +45,8 @@ def available_cores() -> int:
 
 
 def simulate(
-    law: StepLaw,
+    landscape: Landscape | StepLaw,
+    algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     runs: int,
     seed: int,
@@ -63,6 +66,8 @@ def simulate(
 
     Parameters
     ----------
+    landscape : where to search; or a law, which has its algorithm already
+    algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     kernel : "event" skips runs of rejected moves, "step" makes every step
     arithmetic : "exact" keeps the true semantics of the Q-table, "float64" is what a program
         with plain floats does
@@ -84,18 +89,22 @@ def simulate(
     StoppedError
         The flag was set.
 
-    >>> from markov_lrsao import Algorithm, Landscape, Parameters
-    >>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
-    >>> simulate(law, runs=5, seed=1).times.tolist()
+    >>> simulate(Landscape.jump(9, 2), runs=5, seed=1).times.tolist()
     [48, 12, 11, 52, 39]
     """
+    if isinstance(landscape, Landscape):
+        law = StepLaw.of(landscape, algorithm)
+    elif algorithm is None:
+        law = landscape
+    else:
+        raise ParameterError("algorithm is given twice: a law has its own; leave out one of them")
     _check(runs, limit, restart, threads, first_run)
-    tables = _playable(law, kernel)
+    encoded = _playable(law, kernel)
     watched = None
     if monitors:
-        watched = Watch.empty(tables, seed, Rules.of(law) if rules is None else rules)
+        watched = Watch.empty(encoded, seed, Rules.of(law) if rules is None else rules)
     skips, exact = kernel == "event", arithmetic == "exact"
-    game = Game(tables, stream_key(seed, *path), skips, exact, limit, restart, stop)
+    game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
     game.compile()
     begun = time.perf_counter()
@@ -128,27 +137,27 @@ def simulate(
     )
 
 
-def _playable(law: StepLaw, kernel: Kernel) -> Tables:
+def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
     """Return what the kernel reads, if it can play the law."""
-    tables = _tables(law)
-    if kernel == "event" and not tables.skippable:
+    encoded = _encoded(law)
+    if kernel == "event" and not encoded.skippable:
         raise ParameterError(
             f"kernel = event cannot play {law.algorithm.name}: its rejected moves are rewarded, "
-            f"or do not shrink the entry; take kernel = step"
+            f'or do not shrink the entry; use `kernel="step"`'
         )
-    return tables
+    return encoded
 
 
 def _endless(run: int, seed: int) -> NotAbsorbingError:
     return NotAbsorbingError(
         f"run {run} of seed {seed} can never end: every further move is rejected; "
-        f"give a step limit (limit = ...) to count such runs as censored"
+        f"give a step limit with `limit` to count such runs as censored"
     )
 
 
 @lru_cache(maxsize=16)
-def _tables(law: StepLaw) -> Tables:
-    return Tables.of(law)
+def _encoded(law: StepLaw) -> EncodedLaw:
+    return EncodedLaw.of(law)
 
 
 def default_limit(n: int) -> int:
@@ -216,7 +225,7 @@ def trace_run(
     """
     _check(1, limit, restart, None, run)
     game = Game(
-        _tables(law),
+        _encoded(law),
         stream_key(seed, *path),
         kernel == "event",
         arithmetic == "exact",

@@ -7,13 +7,17 @@ and every statistic has to say what it does with it. Nothing here averages over 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.model.law import StepLaw
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Arithmetic", "Kernel", "Monitors", "Samples", "Violation"]
 
@@ -143,8 +147,22 @@ class Samples:
         """[run, phase] durations of the phases, of the runs that ended."""
         return np.diff(self.hits[~self.censored], axis=1, prepend=0)
 
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per run; phase times of censored runs are missing."""
+        times = np.full(self.hits.shape, np.nan)
+        times[~self.censored] = self.phase_times
+        return data_frame(
+            {
+                "run": self.first_run + np.arange(self.runs),
+                "steps": self.steps,
+                "censored": self.censored,
+                "restarts": self.restarts,
+            }
+            | {f"phase{k}": column for k, column in enumerate(times.T, start=1)}
+        )
+
     def describe(self) -> dict[str, Any]:
-        """Return what was simulated, for tables and files."""
+        """Return what was simulated, for encoded and files."""
         landscape, algorithm = self.law.landscape, self.law.algorithm
         parameters = algorithm.parameters
         learns = algorithm.learn != 0

@@ -23,16 +23,16 @@ import numpy as np
 
 from markov_lrsao.errors import ParameterError
 
-__all__ = ["MAIN", "MONITOR", "Key", "Stream", "stream_key"]
+__all__ = ["MAIN", "MONITOR", "Stream", "StreamKey", "stream_key"]
 
-Key = tuple[int, int]
+StreamKey = tuple[int, int]
 """Two 64-bit words that key a Philox generator."""
 
 MAIN, MONITOR = 0, 1
 """Purposes of a stream: what decides the run, and what only its monitors need."""
 
 
-def stream_key(seed: int, *path: int) -> Key:
+def stream_key(seed: int, *path: int) -> StreamKey:
     """Return the Philox key of a seed; `path` tells apart experiments that share the seed."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise ParameterError(f"seed = {seed!r} is not an integer: a seed is an integer >= 0")
@@ -45,7 +45,7 @@ def stream_key(seed: int, *path: int) -> Key:
 class Stream:
     """The stream of one run, drawn from NumPy's Philox."""
 
-    def __init__(self, key: Key, run: int, purpose: int = MAIN) -> None:
+    def __init__(self, key: StreamKey, run: int, purpose: int = MAIN) -> None:
         self._philox = np.random.Philox(
             key=np.array(key, dtype=np.uint64),
             counter=np.array([0, 0, run, purpose], dtype=np.uint64),

@@ -1,8 +1,8 @@
 """Exact results against simulated ones, with one error level for the whole family of tests.
 
 Three legs that share as little as possible: the exact engine, the compiled kernels (both read the
-law table), and the paper's algorithm on bit strings (which does not). Per cell, that is an instance
-(n, l) at one point of (H):
+law table), and the paper's algorithm on bit strings (which does not). Per experiment, that is
+an instance (n, l) at one point of (H):
 
 - the simulated means and variances of T and of its phases against the exact ones;
 - where asked for, the whole law of T against the exact distribution;
@@ -55,8 +55,8 @@ from simulate.statistics.comparisons import (
 __all__ = [
     "POINTS",
     "Agreement",
-    "Cell",
     "Comparison",
+    "Experiment",
     "cross_validate",
     "goodness_of_fit",
     "grid",
@@ -91,7 +91,7 @@ def point(name: str, n: int, ell: int) -> Parameters:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Experiment:
     """One (n, l) at one point of (H): how it was simulated and what came out."""
 
     n: int
@@ -107,7 +107,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """All cells, and what the family of tests says.
+    """All experiments, and what the family of tests says.
 
     Attributes
     ----------
@@ -117,12 +117,12 @@ class Agreement:
     """
 
     level: float
-    cells: tuple[Cell, ...]
+    experiments: tuple[Experiment, ...]
 
     @property
     def tests(self) -> int:
         """Number of tests."""
-        return sum(len(cell.comparisons) for cell in self.cells)
+        return sum(len(experiment.comparisons) for experiment in self.experiments)
 
     @property
     def threshold(self) -> float:
@@ -137,12 +137,12 @@ class Agreement:
         return float(norm.isf(self.threshold / 2))
 
     @property
-    def failures(self) -> tuple[tuple[Cell, Comparison], ...]:
-        """The tests that fail, with their cells."""
+    def failures(self) -> tuple[tuple[Experiment, Comparison], ...]:
+        """The tests that fail, with their experiments."""
         return tuple(
-            (cell, c)
-            for cell in self.cells
-            for c in cell.comparisons
+            (experiment, c)
+            for experiment in self.experiments
+            for c in experiment.comparisons
             if not c.p_value >= self.threshold
         )
 
@@ -161,27 +161,27 @@ class Agreement:
             "z_threshold": self.largest_z,
             "failures": [
                 {
-                    "n": cell.n,
-                    "ell": cell.ell,
-                    "point": cell.point,
+                    "n": experiment.n,
+                    "ell": experiment.ell,
+                    "point": experiment.point,
                     "quantity": c.quantity,
                     "p_value": c.p_value,
                 }
-                for cell, c in self.failures
+                for experiment, c in self.failures
             ],
-            "cells": [
+            "experiments": [
                 {
-                    "n": cell.n,
-                    "ell": cell.ell,
-                    "point": cell.point,
-                    "runs": cell.runs,
-                    "seed": cell.seed,
-                    "limit": cell.limit,
-                    "exact_method": cell.method,
-                    "exact_decisions": cell.decisions,
-                    "tests": [c.to_dict() for c in cell.comparisons],
+                    "n": experiment.n,
+                    "ell": experiment.ell,
+                    "point": experiment.point,
+                    "runs": experiment.runs,
+                    "seed": experiment.seed,
+                    "limit": experiment.limit,
+                    "exact_method": experiment.method,
+                    "exact_decisions": experiment.decisions,
+                    "tests": [c.to_dict() for c in experiment.comparisons],
                 }
-                for cell in self.cells
+                for experiment in self.experiments
             ],
         }
 
@@ -194,12 +194,12 @@ def grid(n_max: int, n_min: int = 9) -> list[tuple[int, int]]:
     """
     from markov_lrsao.model.landscape import JUMP
 
-    cells = []
+    experiments = []
     for n in range(max(1, n_min), n_max + 1):
         allowed = JUMP.ell_range(n)
         if allowed is not None:
-            cells += [(n, ell) for ell in range(allowed[0], allowed[1] + 1)]
-    return cells
+            experiments += [(n, ell) for ell in range(allowed[0], allowed[1] + 1)]
+    return experiments
 
 
 Algorithms = Callable[[int, int], Algorithm]
@@ -214,7 +214,7 @@ def _standard(names: Sequence[str]) -> dict[str, Algorithms]:
 
 
 def cross_validate(
-    cells: Sequence[tuple[int, int]],
+    experiments: Sequence[tuple[int, int]],
     *,
     runs: int | Callable[[int, int], int] = 100_000,
     seed: int = 1,
@@ -227,26 +227,26 @@ def cross_validate(
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Agreement:
-    """Compare exact with simulated runtimes of LRSAO on Jump, cell by cell.
+    """Compare exact with simulated runtimes of LRSAO on Jump, experiment by experiment.
 
     Parameters
     ----------
-    runs : per cell, or a function of (n, l)
-    seed : every cell has its own streams, keyed by the seed, (n, l) and the point
+    runs : per experiment, or a function of (n, l)
+    seed : every experiment has its own streams, keyed by the seed, (n, l) and the point
     level : probability that any test of the family fails although all is right
     distributions : also compare the laws of T, not just moments
     points : names of points of (H), see `POINTS`
     algorithm : n -> algorithm; one point of the caller's instead
     """
-    if not cells:
-        raise ParameterError("there is no cell to compare: the smallest instance is n = 9, ell = 2")
+    if not experiments:
+        raise ParameterError("there is nothing to compare: the smallest instance is n = 9, ell = 2")
     if not 0 < level < 1:
         raise ParameterError(f"level = {level} is out of range: 0 < level < 1 is needed")
     stream_key(seed)
     algorithms = _standard(points) if algorithm is None else {_GIVEN: lambda n, ell: algorithm(n)}
     done = []
-    with progress("cross-validating", total=len(cells) * len(algorithms)) as bar:
-        for n, ell in cells:
+    with progress("cross-validating", total=len(experiments) * len(algorithms)) as bar:
+        for n, ell in experiments:
             count = runs if isinstance(runs, int) else runs(n, ell)
             check_runs(count)
             for number, (name, build) in enumerate(algorithms.items()):
@@ -257,12 +257,12 @@ def cross_validate(
                     )
                 )
                 bar.advance()
-    return Agreement(level=level, cells=tuple(done))
+    return Agreement(level=level, experiments=tuple(done))
 
 
 @dataclass(frozen=True)
 class _Play:
-    """How a cell is simulated."""
+    """How an experiment is simulated."""
 
     runs: int
     seed: int
@@ -279,18 +279,18 @@ def _compare(
     play: _Play,
     level: float,
     distributions: bool,
-) -> Cell:
-    """Make all tests of one cell, until one of them makes the others pointless.
+) -> Experiment:
+    """Make all tests of one experiment, until one of them makes the others pointless.
 
     The exact values come before the simulation, since they give its limit.
     """
     check_hypothesis(landscape, algorithm)
     law = StepLaw.of(landscape, algorithm)
 
-    def cell(
+    def experiment(
         tests: list[Comparison], limit: int | None = None, decisions: int = 0, method: str = ""
-    ) -> Cell:
-        return Cell(
+    ) -> Experiment:
+        return Experiment(
             landscape.n,
             landscape.ell,
             name,
@@ -306,7 +306,7 @@ def _compare(
     if algorithm.parameters is not None:
         tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path))
         if not tests[0].p_value:
-            return cell(tests)
+            return experiment(tests)
     exact = _exact(landscape, algorithm)
     if exact is None and name == _GIVEN:
         raise ParameterError(
@@ -314,7 +314,7 @@ def _compare(
             f"known exactly, which a comparison needs: choose others"
         )
     if exact is None:
-        return cell([*tests, Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
+        return experiment([*tests, Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
     limit = step_limit(exact, play.runs, level)
     samples = simulate(
         law,
@@ -331,7 +331,7 @@ def _compare(
         tests += moments(exact, samples)
         if distributions:
             tests.append(goodness_of_fit(landscape, algorithm, samples))
-    return cell(
+    return experiment(
         tests,
         limit,
         int(samples.decisions.sum()),

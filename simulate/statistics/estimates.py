@@ -18,14 +18,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Simulated
 from simulate.runs.samples import Samples
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = [
     "Summary",
@@ -134,6 +138,22 @@ class Summary:
     ert: Simulated
     penalised: float
     quantiles: tuple[tuple[float, float], ...]
+
+    def to_frame(self) -> DataFrame:
+        """Return a table with one line per estimate; phase means are those of successful runs."""
+        named = {"success": self.success, "mean": self.total, "ert": self.ert}
+        named |= {f"phase{k}": phase for k, phase in enumerate(self.phases, start=1)}
+        return data_frame(
+            {
+                "quantity": name,
+                "value": found.value,
+                "standard_error": found.error,
+                "low": found.low,
+                "high": found.high,
+            }
+            for name, found in named.items()
+            if found is not None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""

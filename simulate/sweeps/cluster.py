@@ -1,4 +1,4 @@
-"""Blocks of a sweep on a Dask cluster.
+"""Batches of a sweep on a Dask cluster.
 
 Tasks of a worker that dies are played elsewhere. When the sweep is interrupted, an event that the
 workers look at tells them to stop their kernels; what they had not finished is thrown away.
@@ -17,15 +17,15 @@ from markov_lrsao.errors import LrsaoError
 from simulate.runs.stopping import Stop
 
 if TYPE_CHECKING:
-    from simulate.runs.batches import Block
-    from simulate.sweeps.plan import CellPlan
+    from simulate.runs.batches import Batch
+    from simulate.sweeps.plan import Experiment
 
 __all__ = ["SchedulerError", "on_dask"]
 
 _PATIENCE_SECONDS = 5
 _LOOK_SECONDS = 0.5
 _LEAVE_SECONDS = 0.5
-_AHEAD = 4  # blocks per worker handed out in advance
+_AHEAD = 4  # batches per worker handed out in advance
 _BEAT_SECONDS = 0.2
 
 
@@ -33,11 +33,11 @@ class SchedulerError(LrsaoError):
     """The Dask scheduler cannot be reached or lost its workers."""
 
 
-def play_watched(text: str, first: int, runs: int, name: str) -> Block:
-    """Play a block on a worker, until the event of that name is set."""
+def play_watched(text: str, first: int, runs: int, name: str) -> Batch:
+    """Play a batch on a worker, until the event of that name is set."""
     from distributed import Event, get_client
 
-    from simulate.sweeps.sweep import play_block
+    from simulate.sweeps.sweep import play_batch
 
     stop, ended = Stop(), threading.Event()
     event: Any = Event(name, client=get_client())
@@ -46,7 +46,7 @@ def play_watched(text: str, first: int, runs: int, name: str) -> Block:
         while not ended.wait(_LOOK_SECONDS):
             try:
                 asked = event.is_set()
-            except Exception:  # the scheduler is gone, so nobody waits for the block
+            except Exception:  # the scheduler is gone, so nobody waits for the batch
                 asked = True
             if asked:
                 stop.set()
@@ -55,7 +55,7 @@ def play_watched(text: str, first: int, runs: int, name: str) -> Block:
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
     try:
-        return play_block(text, first, runs, stop)
+        return play_batch(text, first, runs, stop)
     finally:
         ended.set()
 
@@ -67,7 +67,7 @@ def _connected(address: str) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise SchedulerError(
-            "--scheduler needs Dask: install it with pip install 'markov-lrsao[dask]'"
+            "`scheduler` needs Dask: install it with pip install 'markov-lrsao[dask]'"
         ) from None
     dask: Any = distributed
     # What Dask has to say about lost connections is said here, in one line.
@@ -89,9 +89,9 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 def on_dask(
-    tasks: list[tuple[int, CellPlan, int, int]], address: str
-) -> Generator[tuple[int, Block] | None, None, None]:
-    """Yield the blocks of tasks as a cluster finishes them, and None several times a second."""
+    tasks: list[tuple[int, Experiment, int, int]], address: str
+) -> Generator[tuple[int, Batch] | None, None, None]:
+    """Yield the batches of tasks as a cluster finishes them, and None several times a second."""
     with _connected(address) as client:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
@@ -111,7 +111,7 @@ class _Hand:
     """Tasks that are handed out to a cluster, and what has become of them."""
 
     def __init__(
-        self, client: Any, tasks: list[tuple[int, CellPlan, int, int]], address: str
+        self, client: Any, tasks: list[tuple[int, Experiment, int, int]], address: str
     ) -> None:
         self._client, self._address, self._todo = client, address, iter(tasks)
         self._event = f"markov-lrsao-{uuid.uuid4().hex}"
@@ -119,13 +119,13 @@ class _Hand:
 
     def _submit(self, most: int) -> None:
         while len(self._running) < most and (task := next(self._todo, None)) is not None:
-            number, cell, first, runs = task
+            number, experiment, first, runs = task
             future = self._client.submit(
-                play_watched, cell.text, first, runs, self._event, pure=False, retries=3
+                play_watched, experiment.text, first, runs, self._event, pure=False, retries=3
             )
             self._running[future] = number
 
-    def play(self) -> Generator[tuple[int, Block] | None, None, None]:
+    def play(self) -> Generator[tuple[int, Batch] | None, None, None]:
         """Yield what is finished."""
         from distributed import CancelledError, wait
 
@@ -144,38 +144,38 @@ class _Hand:
             except CancelledError:
                 self._lost("the connection was lost")
             for future in finished:
-                block = self._result(future)
-                if block is not None:
-                    yield self._running.pop(future), block
+                batch = self._result(future)
+                if batch is not None:
+                    yield self._running.pop(future), batch
             self._submit(most)
 
     def _check(self) -> None:
         if self._client.status != "running":
             self._lost("the connection was lost")
 
-    def _result(self, future: Any) -> Block | None:
-        """Return a finished block; None if it is played again.
+    def _result(self, future: Any) -> Batch | None:
+        """Return a finished batch; None if it is played again.
 
         A result lives on its worker until it is fetched. If the worker dies before, the
-        scheduler has the block played elsewhere, under the same future.
+        scheduler has the batch played elsewhere, under the same future.
         """
         if future.status in ("lost", "pending"):
             return None
         if future.status == "finished":
             try:
-                block: Block = future.result(timeout=_PATIENCE_SECONDS)
+                batch: Batch = future.result(timeout=_PATIENCE_SECONDS)
             except TimeoutError:
                 self._check()
                 return None
-            return block
+            return batch
         failure = future.exception() if future.status == "error" else None
         if isinstance(failure, LrsaoError):
             raise failure
-        self._lost("it gave up on a block" + (f": {failure!r}" if failure else ""))
+        self._lost("it gave up on a batch" + (f": {failure!r}" if failure else ""))
 
     def _lost(self, what: str) -> NoReturn:
         raise SchedulerError(
-            f"scheduler {self._address}: {what}; finished blocks are stored, so start the cluster "
+            f"scheduler {self._address}: {what}; finished batches are stored, so start the cluster "
             f"and this sweep again"
         )
 

@@ -1,21 +1,21 @@
 """Sweep plans: a grid of (n, l, hyper-parameters), read from a file or the command line.
 
-A plan is a table of lists; the cells are their product, in the order of the fields below:
+A plan is a table of lists; the experiments are their product, in the order of the fields below:
 
     n          integers, or "50:10000:50" (first:last:step); see `markov_lrsao.exact.ranges`
     ell        integers, or schedules: "sqrt", "cbrt" (rounded down), "half" = floor((n-5)/2)
     alpha, gamma, r   exact numbers and ranges as text; absent: the algorithm's defaults
-    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, block, outside_h
+    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, batch, outside_h
 
 `limit` and `restart` may be integers or multiples of n^2 such as "10n2"; the default limit is
-10^4 n^2. A cell is played in blocks of `block` runs, the unit of work and of storage. A cell's
+10^4 n^2. An experiment is played in batches of `batch` runs, the unit of work and of storage. Its
 random streams are keyed by the seed and by what is simulated (the values of the landscape and of
 the algorithm, not the name of a file), not by its place in the plan. So plans may be reordered,
 split or extended without changing a single run. `outside_h = true` allows hyper-parameters outside
 (H).
 
 >>> plan = Plan.of({"n": "9:11:1", "ell": [2, "half"], "runs": 100, "seed": 1})
->>> [(cell.n, cell.ell) for cell in plan.cells]
+>>> [(experiment.n, experiment.ell) for experiment in plan.experiments]
 [(9, 2), (10, 2), (11, 2), (11, 3)]
 """
 
@@ -45,7 +45,7 @@ from simulate.runs.runner import LARGEST_LIMIT, check_runs, default_limit
 
 __all__ = [
     "ALGORITHMS",
-    "CellPlan",
+    "Experiment",
     "Plan",
     "build_algorithm",
     "build_landscape",
@@ -71,7 +71,7 @@ _SCALARS = (
     "arithmetic",
     "limit",
     "restart",
-    "block",
+    "batch",
     "outside_h",
 )
 _DEFAULTS: dict[str, Any] = {
@@ -87,11 +87,11 @@ _DEFAULTS: dict[str, Any] = {
     "arithmetic": "exact",
     "limit": None,
     "restart": None,
-    "block": 500,
+    "batch": 500,
     "outside_h": False,
 }
-_MOST_CELLS, _MOST_POSITIONS = 100_000, 300_000_000
-"""Cells of a plan, and the sum of their n: half a minute for reading it."""
+_MOST_EXPERIMENTS, _MOST_POSITIONS = 100_000, 300_000_000
+"""Experiments of a plan, and the sum of their n: half a minute for reading it."""
 
 
 def build_algorithm(
@@ -190,8 +190,8 @@ def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellPlan:
-    """One cell: everything that determines its runs.
+class Experiment:
+    """One experiment: everything that determines its runs.
 
     Attributes
     ----------
@@ -216,33 +216,36 @@ class CellPlan:
     restart: int | None
     seed: int
     runs: int
-    block: int
+    batch: int
 
     @property
     def text(self) -> str:
-        """The cell as canonical text, but for the number of runs, which may grow."""
-        return json.dumps(asdict(self) | {"runs": 0}, sort_keys=True)
+        """The experiment as canonical text, but for the number of runs, which may grow."""
+        fields = asdict(self) | {"runs": 0}
+        fields["block"] = fields.pop("batch")  # its name in results files
+        return json.dumps(fields, sort_keys=True)
 
     @classmethod
-    def from_text(cls, text: str) -> CellPlan:
-        """Return the cell of a canonical text; its number of runs is 0."""
-        return cls(**json.loads(text))
+    def from_text(cls, text: str) -> Experiment:
+        """Return the experiment of a canonical text; its number of runs is 0."""
+        fields = json.loads(text)
+        return cls(batch=fields.pop("block"), **fields)
 
     def _identity(self) -> bytes:
-        """What is simulated, by content; neither names nor numbers of runs or blocks enter."""
+        """What is simulated, by content; neither names nor numbers of runs or batches enter."""
         identity = [self.content, self.kernel, self.arithmetic, self.limit, self.restart]
         return json.dumps(identity).encode()
 
     @property
     def key(self) -> str:
-        """What tells cells apart; equal keys have equal runs."""
+        """What tells experiments apart; equal keys have equal runs."""
         return hashlib.sha256(self._identity() + str(self.seed).encode()).hexdigest()
 
     @property
     def path(self) -> tuple[int, ...]:
         """What keys the streams besides the seed: a digest of what is simulated.
 
-        Neither the number of runs nor the size of blocks enters: more runs continue a cell.
+        Neither the number of runs nor the size of batches enters: more runs continue an experiment.
         """
         digest = hashlib.sha256(self._identity()).digest()
         return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
@@ -277,9 +280,9 @@ def _define(landscape: Landscape) -> str | None:
 
 @dataclass(frozen=True)
 class Plan:
-    """The cells of a sweep, without repetitions."""
+    """The experiments of a sweep, without repetitions."""
 
-    cells: tuple[CellPlan, ...]
+    experiments: tuple[Experiment, ...]
 
     @classmethod
     def of(cls, fields: Mapping[str, Any], *, outside_h: bool = False) -> Plan:
@@ -290,7 +293,7 @@ class Plan:
         Raises
         ------
         ParameterError
-            A field is unknown, missing or malformed, or a cell is not admissible.
+            A field is unknown, missing or malformed, or an experiment is not admissible.
         """
         unknown = sorted(set(fields) - {*_LISTS, *_SCALARS})
         if unknown:
@@ -307,7 +310,7 @@ class Plan:
                     f"{name} = {values[name]!r} is unknown: choose from "
                     f"{', '.join(map(str, allowed))}"
                 )
-        for name, least in (("runs", 1), ("block", 1), ("seed", 0)):
+        for name, least in (("runs", 1), ("batch", 1), ("seed", 0)):
             number = values[name]
             if not isinstance(number, int) or isinstance(number, bool) or number < least:
                 raise ParameterError(
@@ -315,15 +318,15 @@ class Plan:
                 )
             if name != "seed":
                 check_runs(number, name)
-        cells: dict[str, CellPlan] = {}
+        experiments: dict[str, Experiment] = {}
         alphas, gammas, rs = (_texts(values[name], name) for name in ("alpha", "gamma", "r"))
         sizes = integers(values["n"])
         _check_size(sizes, values["ell"], len(alphas) * len(gammas) * len(rs))
         for n in sizes:
             for ell, alpha, gamma, r in product(ells_at(values["ell"], n), alphas, gammas, rs):
-                cell = _cell(n, ell, alpha, gamma, r, values, outside_h)
-                cells.setdefault(cell.key, cell)
-        return cls(tuple(cells.values()))
+                experiment = _experiment(n, ell, alpha, gamma, r, values, outside_h)
+                experiments.setdefault(experiment.key, experiment)
+        return cls(tuple(experiments.values()))
 
     @classmethod
     def load(cls, path: str | Path, *, outside_h: bool = False) -> Plan:
@@ -346,26 +349,26 @@ class Plan:
 
     @property
     def runs(self) -> int:
-        """Number of runs in all cells."""
-        return sum(cell.runs for cell in self.cells)
+        """Number of runs in all experiments."""
+        return sum(experiment.runs for experiment in self.experiments)
 
 
 def _check_size(sizes: list[int], ells: Any, points: int) -> None:
-    """Refuse a plan with more cells than anybody waits for."""
-    cells = positions = 0
+    """Refuse a plan with more experiments than anybody waits for."""
+    experiments = positions = 0
     for n in sizes:
         check_n(n)
         here = len(ells_at(ells, n)) * points
-        cells, positions = cells + here, positions + here * n
-        if cells > _MOST_CELLS or positions > _MOST_POSITIONS:
+        experiments, positions = experiments + here, positions + here * n
+        if experiments > _MOST_EXPERIMENTS or positions > _MOST_POSITIONS:
             raise ParameterError(
-                f"the plan is too large: up to n = {n:,} it has {cells:,} cells with "
-                f"{positions:,} positions, but {_MOST_CELLS:,} cells and {_MOST_POSITIONS:,} "
-                f"positions are allowed; take larger steps, or several plans"
+                f"the plan is too large: up to n = {n:,} it has {experiments:,} experiments with "
+                f"{positions:,} positions, but {_MOST_EXPERIMENTS:,} experiments and "
+                f"{_MOST_POSITIONS:,} positions are allowed; take larger steps, or several plans"
             )
 
 
-def _cell(
+def _experiment(
     n: int,
     ell: int,
     alpha: str | None,
@@ -373,13 +376,13 @@ def _cell(
     r: str | None,
     values: Mapping[str, Any],
     outside_h: bool,
-) -> CellPlan:
-    """Build one cell, or refuse it."""
+) -> Experiment:
+    """Build one experiment, or refuse it."""
     landscape = build_landscape(values["landscape"], n, ell)
     algorithm = build_algorithm(values["algorithm"], n, alpha, gamma, r)
     check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
     limit = parse_count(values["limit"], n, "limit")
-    return CellPlan(
+    return Experiment(
         n=n,
         ell=ell,
         alpha=alpha,
@@ -391,7 +394,7 @@ def _cell(
         restart=parse_count(values["restart"], n, "restart"),
         **{
             name: values[name]
-            for name in ("algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "block")
+            for name in ("algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "batch")
         },
     )
 

@@ -1,24 +1,25 @@
-"""The results of sweeps: one SQLite file, one row per block of runs.
+"""The results of sweeps: one SQLite file, one row per batch of runs.
 
 SQLite, because a sweep appends small results for hours and may be killed at any moment: every
 commit is atomic and durable, a half-written one is rolled back by whoever opens the file next, and
 Python brings it along. (A Parquet file can only be rewritten whole.) The table `results` has the
-primary key (cell, first_run) and holds nothing that depends on when or where a block was played, so
-two files with the same cells are equal row by row.
+primary key (cell, first_run) and holds nothing that depends on when or where a batch was played,
+so two files with the same experiments are equal row by row. In the file an experiment is called
+cell, and the size of its batches block: names of a format do not change.
 
     cells    cell, key, block, plan, digest
     results  cell, first_run, runs, successes, steps, hits, spent, restarts, decisions, digest
     seal     id, cells, results, total, digest
 
-`key` says what is simulated, `plan` is the cell as canonical JSON; see `plan.CellPlan`. `hits`
-(runs x phases), `spent` (steps), `restarts` and `decisions` (one per run) are 64-bit little-endian
-integers, compressed with zlib; -1 in `hits` is a milestone that was not reached, so a run is
-censored iff its last one is -1. Blocks begin at multiples of the cell's `block`; more runs of a
-cell fill its last block up.
+`key` says what is simulated, `plan` is the experiment as canonical JSON; see `plan.Experiment`.
+`hits` (runs x phases), `spent` (steps), `restarts` and `decisions` (one per run) are 64-bit
+little-endian integers, compressed with zlib; -1 in `hits` is a milestone that was not reached, so
+a run is censored iff its last one is -1. Batches begin at multiples of `block`; more runs of an
+experiment fill its last batch up.
 
-Every row carries a digest of all its values (and of its cell's key), and the seal one of all rows,
-so that a changed, lost or added row is seen whatever SQLite itself makes of the damage. All of it
-is checked whenever a file is opened. `salvage` keeps the rows that are whole.
+Every row carries a digest of all its values (and of its experiment's key), and the seal one of all
+rows, so that a changed, lost or added row is seen whatever SQLite itself makes of the damage. All
+of it is checked whenever a file is opened. `salvage` keeps the rows that are whole.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from pathlib import Path
 from typing import Any
 
 from markov_lrsao.errors import LrsaoError
-from simulate.runs.batches import Block, Runs, digest, joined, xor
-from simulate.sweeps.plan import CellPlan
+from simulate.runs.batches import Batch, Runs, digest, joined, xor
+from simulate.sweeps.plan import Experiment
 
 __all__ = ["DamagedError", "ResultsFile", "ResultsFileError", "salvage"]
 
@@ -53,7 +54,7 @@ _TABLES = {
 _HINTS = {
     "full": "free some space and start again, committed results are kept",
     "readonly": "the file or its folder cannot be written: make them writable, or name another "
-    "file with --out",
+    "file with `path`",
     "unable to open": "it cannot be opened: look at its permissions and those of its folder",
     "locked": "another sweep is writing it: wait until that has ended",
     "disk I/O error": "look after the disk, then start again; committed results are kept",
@@ -85,8 +86,8 @@ def _errors(path: Path) -> Iterator[None]:
 
 def _damaged(path: Path, what: str) -> DamagedError:
     return DamagedError(
-        f"results file {path} is damaged: {what}; sweep it again with --repair, "
-        f"which keeps the blocks that are whole and replays the others"
+        f"results file {path} is damaged: {what}; sweep it again with `repair=True`, "
+        f"which keeps the batches that are whole and replays the others"
     )
 
 
@@ -150,17 +151,19 @@ class ResultsFile:
         if wrong != ["ok"] or texts != _TABLES:
             reason = " ".join(wrong[0].split()) if wrong != ["ok"] else "its tables have changed"
             raise _damaged(self._path, reason)
-        cells, bad = _split(self._db.execute("SELECT * FROM cells").fetchall(), _cell_is_whole)
-        keys = {row[0]: row[1] for row in cells}
+        experiments, bad = _split(
+            self._db.execute("SELECT * FROM cells").fetchall(), _experiment_is_whole
+        )
+        keys = {row[0]: row[1] for row in experiments}
         rows, lost = _split(
             self._db.execute("SELECT * FROM results").fetchall(),
             lambda row: _row_is_whole(row, keys),
         )
         if bad or lost:
-            raise _damaged(self._path, _names(cells, bad, lost))
+            raise _damaged(self._path, _names(experiments, bad, lost))
         seal = self._db.execute("SELECT * FROM seal").fetchall()
-        total = xor(row[-1] for row in (*cells, *rows))
-        if seal != [(1, len(cells), len(rows), *_sealed(len(cells), len(rows), total))]:
+        total = xor(row[-1] for row in (*experiments, *rows))
+        if seal != [(1, len(experiments), len(rows), *_sealed(len(experiments), len(rows), total))]:
             raise _damaged(self._path, "a row was lost or added")
 
     def __enter__(self) -> ResultsFile:
@@ -169,68 +172,68 @@ class ResultsFile:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
-    def _reseal(self, cells: int, rows: int, changes: list[bytes]) -> None:
+    def _reseal(self, experiments: int, rows: int, changes: list[bytes]) -> None:
         """Renew the seal for so many more rows; `changes` are digests of old and new rows."""
         _, old_cells, old_rows, total, _ = self._db.execute("SELECT * FROM seal").fetchone()
-        cells, rows, total = old_cells + cells, old_rows + rows, xor([total, *changes])
+        experiments, rows, total = old_cells + experiments, old_rows + rows, xor([total, *changes])
         self._db.execute(
             "UPDATE seal SET cells = ?, results = ?, total = ?, digest = ?",
-            (cells, rows, *_sealed(cells, rows, total)),
+            (experiments, rows, *_sealed(experiments, rows, total)),
         )
 
-    def register(self, cells: tuple[CellPlan, ...]) -> dict[CellPlan, tuple[int, int]]:
-        """Enter the cells that are new, in order; return number and size of blocks of all.
+    def register(self, experiments: tuple[Experiment, ...]) -> dict[Experiment, tuple[int, int]]:
+        """Enter the experiments that are new, in order; return number and size of batches of all.
 
-        New cells get the smallest free numbers.
+        New experiments get the smallest free numbers.
         """
         with _errors(self._path):
             known = self._numbers()
-            if any(cell.key not in known for cell in cells):
+            if any(experiment.key not in known for experiment in experiments):
                 with self._transaction():
-                    self._enter(cells)
+                    self._enter(experiments)
                 known = self._numbers()
-        return {cell: known[cell.key] for cell in cells}
+        return {experiment: known[experiment.key] for experiment in experiments}
 
     def _numbers(self) -> dict[str, tuple[int, int]]:
         return {
-            key: (number, block)
-            for number, key, block in self._db.execute("SELECT cell, key, block FROM cells")
+            key: (number, batch)
+            for number, key, batch in self._db.execute("SELECT cell, key, block FROM cells")
         }
 
-    def _enter(self, cells: tuple[CellPlan, ...]) -> None:
+    def _enter(self, experiments: tuple[Experiment, ...]) -> None:
         known = self._numbers()
         used = {number for number, _ in known.values()}
-        free = (k for k in range(1, len(used) + len(cells) + 1) if k not in used)
+        free = (k for k in range(1, len(used) + len(experiments) + 1) if k not in used)
         digests = []
-        for cell in cells:
-            if cell.key not in known:
-                row = (next(free), cell.key, cell.block, cell.text)
-                known[cell.key] = row[0], cell.block
+        for experiment in experiments:
+            if experiment.key not in known:
+                row = (next(free), experiment.key, experiment.batch, experiment.text)
+                known[experiment.key] = row[0], experiment.batch
                 digests.append(digest(*row))
                 self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", (*row, digests[-1]))
         self._reseal(len(digests), 0, digests)
 
-    def add(self, blocks: list[tuple[int, Block]]) -> None:
-        """Store blocks in one transaction; what is there already stays.
+    def add(self, batches: list[tuple[int, Batch]]) -> None:
+        """Store batches in one transaction; what is there already stays.
 
-        A block that begins inside a stored one, where that ends, is joined to it.
+        A batch that begins inside a stored one, where that ends, is joined to it.
         """
         with self._transaction():
             known = {number: (key, size) for key, (number, size) in self._numbers().items()}
             added, changes = 0, list[bytes]()
-            for cell, block in blocks:
-                key, size = known[cell]
-                begin = block.first_run - block.first_run % size
+            for experiment, batch in batches:
+                key, size = known[experiment]
+                begin = batch.first_run - batch.first_run % size
                 old = self._db.execute(
-                    "SELECT * FROM results WHERE cell = ? AND first_run = ?", (cell, begin)
+                    "SELECT * FROM results WHERE cell = ? AND first_run = ?", (experiment, begin)
                 ).fetchone()
                 have = 0 if old is None else old[2]
-                if begin + have != block.first_run:
+                if begin + have != batch.first_run:
                     continue  # somebody else has played it
                 if old is not None:
-                    block, _ = joined([_stored(old), block])
+                    batch, _ = joined([_stored(old), batch])
                     changes.append(old[-1])
-                row = (cell, *astuple(block))
+                row = (experiment, *astuple(batch))
                 changes.append(digest(key, *row))
                 self._db.execute(
                     "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -240,37 +243,37 @@ class ResultsFile:
             self._reseal(0, added, changes)
 
     def done(self) -> dict[tuple[int, int], int]:
-        """Return (cell, first run) -> number of runs, of every stored block."""
+        """Return (experiment, first run) -> number of runs, of every stored batch."""
         with _errors(self._path):
             return {
                 (int(c), int(f)): int(runs)
                 for c, f, runs in self._db.execute("SELECT cell, first_run, runs FROM results")
             }
 
-    def cells(self) -> dict[int, CellPlan]:
-        """Return number -> cell."""
+    def experiments(self) -> dict[int, Experiment]:
+        """Return number -> experiment."""
         with _errors(self._path):
             rows = self._db.execute("SELECT cell, plan FROM cells ORDER BY cell").fetchall()
-        return {int(cell): CellPlan.from_text(text) for cell, text in rows}
+        return {int(experiment): Experiment.from_text(text) for experiment, text in rows}
 
-    def runs(self, cell: int) -> Runs | None:
-        """Return all stored runs of a cell, in order; None if there are none."""
+    def runs(self, experiment: int) -> Runs | None:
+        """Return all stored runs of an experiment, in order; None if there are none."""
         with _errors(self._path):
             rows = self._db.execute(
-                "SELECT * FROM results WHERE cell = ? ORDER BY first_run", (cell,)
+                "SELECT * FROM results WHERE cell = ? ORDER BY first_run", (experiment,)
             ).fetchall()
         return joined(_stored(row) for row in rows)[1] if rows else None
 
-    def _fill(self, cells: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> None:
+    def _fill(self, experiments: list[tuple[Any, ...]], rows: list[tuple[Any, ...]]) -> None:
         """Enter rows that are known to be whole into an empty file."""
         with self._transaction():
-            self._db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", cells)
+            self._db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", experiments)
             self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            self._reseal(len(cells), len(rows), [row[-1] for row in (*cells, *rows)])
+            self._reseal(len(experiments), len(rows), [row[-1] for row in (*experiments, *rows)])
 
 
 def salvage(path: str | Path) -> int:
-    """Replace a damaged file by one with the rows that are whole; return how many blocks it has.
+    """Replace a damaged file by one with the rows that are whole; return how many batches it has.
 
     The new file is written beside the old one and renamed, so that a kill leaves one of the two.
     """
@@ -282,14 +285,14 @@ def salvage(path: str | Path) -> int:
         int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big"), where
     )
     with _errors(where), closing(sqlite3.connect(where, timeout=30, isolation_level=None)) as db:
-        cells, _ = _split(_readable(db, "cells"), _cell_is_whole)
-        keys = {row[0]: row[1] for row in cells}
+        experiments, _ = _split(_readable(db, "cells"), _experiment_is_whole)
+        keys = {row[0]: row[1] for row in experiments}
         rows, _ = _split(_readable(db, "results"), lambda row: _row_is_whole(row, keys))
     partial = where.with_name(where.name + ".partial")
     partial.unlink(missing_ok=True)
     try:
         with ResultsFile(partial) as file:
-            file._fill(sorted(cells), sorted(rows))
+            file._fill(sorted(experiments), sorted(rows))
         os.replace(partial, where)
     finally:
         partial.unlink(missing_ok=True)
@@ -329,7 +332,7 @@ def _split(
     return good, [row for row in rows if not whole(row)]
 
 
-def _cell_is_whole(row: tuple[Any, ...]) -> bool:
+def _experiment_is_whole(row: tuple[Any, ...]) -> bool:
     return len(row) == 5 and digest(*row[:-1]) == row[-1]
 
 
@@ -337,23 +340,23 @@ def _row_is_whole(row: tuple[Any, ...], keys: dict[Any, str]) -> bool:
     return len(row) == 10 and row[0] in keys and digest(keys[row[0]], *row[:-1]) == row[-1]
 
 
-def _sealed(cells: int, rows: int, total: bytes) -> tuple[bytes, bytes]:
-    return total, digest(cells, rows, total)
+def _sealed(experiments: int, rows: int, total: bytes) -> tuple[bytes, bytes]:
+    return total, digest(experiments, rows, total)
 
 
-def _stored(row: tuple[Any, ...]) -> Block:
-    return Block(*row[1:-1])
+def _stored(row: tuple[Any, ...]) -> Batch:
+    return Batch(*row[1:-1])
 
 
 def _names(
-    cells: list[tuple[Any, ...]], bad: list[tuple[Any, ...]], lost: list[tuple[Any, ...]]
+    experiments: list[tuple[Any, ...]], bad: list[tuple[Any, ...]], lost: list[tuple[Any, ...]]
 ) -> str:
-    """Say which cells and blocks are damaged, a few of them by name."""
-    plans = {row[0]: CellPlan.from_text(row[3]) for row in cells}
-    named = [f"the entry of cell {row[0]!r}" for row in bad]
+    """Say which experiments and batches are damaged, a few of them by name."""
+    plans = {row[0]: Experiment.from_text(row[3]) for row in experiments}
+    named = [f"the entry of experiment {row[0]!r}" for row in bad]
     for row in lost:
         plan = plans.get(row[0])
-        where = f"cell {row[0]!r}" if plan is None else f"n = {plan.n}, ell = {plan.ell}"
-        named.append(f"{where}, the block of run {row[1]!r}")
+        where = f"experiment {row[0]!r}" if plan is None else f"n = {plan.n}, ell = {plan.ell}"
+        named.append(f"{where}, the batch of run {row[1]!r}")
     more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
     return "; ".join(name[:80] for name in named[:_MOST_NAMED]) + more

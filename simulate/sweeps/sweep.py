@@ -1,8 +1,8 @@
-"""Sweeps: the blocks of a plan, played on all cores or on a Dask cluster, stored as they finish.
+"""Sweeps: the batches of a plan, played on all cores or on a Dask cluster, stored as they finish.
 
 What is already in the results file is not played again, so a sweep that was killed is resumed by
-starting it again, and ends with the same table. Finished blocks are committed together every
-half second. More runs of a cell continue it; fewer runs are the first ones of it.
+starting it again, and ends with the same table. Finished batches are committed together every
+half second. More runs of an experiment continue it; fewer runs are the first ones of it.
 
 Ctrl-C ends the kernels by their flag, on this machine and on a cluster's workers; what was finished
 is stored.
@@ -22,54 +22,54 @@ from typing import Any
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
-from simulate.runs.batches import Block, Runs, pack
+from simulate.runs.batches import Batch, Runs, pack
 from simulate.runs.runner import available_cores, simulate
 from simulate.runs.samples import Samples
 from simulate.runs.stopping import Stop, threads
 from simulate.statistics.estimates import Summary, summary
 from simulate.sweeps.cluster import SchedulerError, on_dask
-from simulate.sweeps.plan import CellPlan, Plan
+from simulate.sweeps.plan import Experiment, Plan
 from simulate.sweeps.store import DamagedError, ResultsFile, salvage
 
-__all__ = ["CellResult", "SchedulerError", "play_block", "run_sweep", "sweep_results"]
+__all__ = ["ExperimentResult", "SchedulerError", "play_batch", "run_sweep", "sweep_results"]
 
 _COMMIT_SECONDS = 0.5
 _BEAT_SECONDS = 0.2
-_AHEAD = 4  # blocks per worker handed out in advance
+_AHEAD = 4  # batches per worker handed out in advance
 
-Task = tuple[int, CellPlan, int, int]
-"""(number of the cell, cell, first run, number of runs)"""
-Blocks = Generator[tuple[int, Block] | None, None, None]
-"""Finished blocks with the numbers of their cells; None several times a second in between."""
+Task = tuple[int, Experiment, int, int]
+"""(number of the experiment, experiment, first run, number of runs)"""
+Batches = Generator[tuple[int, Batch] | None, None, None]
+"""Finished batches with the numbers of their experiments; None several times a second."""
 
 
 @lru_cache(maxsize=8)
 def _law(text: str) -> StepLaw:
-    return CellPlan.from_text(text).law()
+    return Experiment.from_text(text).law()
 
 
-def play_block(text: str, first: int, runs: int, stop: Stop | None = None) -> Block:
-    """Play one block on one thread; this is what workers do."""
-    cell = CellPlan.from_text(text)
+def play_batch(text: str, first: int, runs: int, stop: Stop | None = None) -> Batch:
+    """Play one batch on one thread; this is what workers do."""
+    experiment = Experiment.from_text(text)
     return pack(
         simulate(
             _law(text),
             runs=runs,
-            seed=cell.seed,
-            kernel=cell.kernel,  # type: ignore[arg-type]
-            arithmetic=cell.arithmetic,  # type: ignore[arg-type]
-            limit=cell.limit,
-            restart=cell.restart,
+            seed=experiment.seed,
+            kernel=experiment.kernel,  # type: ignore[arg-type]
+            arithmetic=experiment.arithmetic,  # type: ignore[arg-type]
+            limit=experiment.limit,
+            restart=experiment.restart,
             threads=1,
             first_run=first,
-            path=cell.path,
+            path=experiment.path,
             stop=stop,
         )
     )
 
 
 def _open(path: str | Path, repair: bool) -> ResultsFile:
-    """Open a results file; drop its damaged blocks if that is wanted."""
+    """Open a results file; drop its damaged batches if that is wanted."""
     try:
         return ResultsFile(path)
     except DamagedError:
@@ -80,15 +80,15 @@ def _open(path: str | Path, repair: bool) -> ResultsFile:
 
 
 def _missing(file: ResultsFile, plan: Plan) -> list[Task]:
-    """Return what a file lacks of a plan, in pieces of blocks."""
-    numbers, done = file.register(plan.cells), file.done()
+    """Return what a file lacks of a plan, in pieces of batches."""
+    numbers, done = file.register(plan.experiments), file.done()
     tasks: list[Task] = []
-    for cell in plan.cells:
-        number, size = numbers[cell]
-        for begin in range(0, cell.runs, size):
-            have, need = done.get((number, begin), 0), min(size, cell.runs - begin)
+    for experiment in plan.experiments:
+        number, size = numbers[experiment]
+        for begin in range(0, experiment.runs, size):
+            have, need = done.get((number, begin), 0), min(size, experiment.runs - begin)
             if have < need:
-                tasks.append((number, cell, begin + have, need - have))
+                tasks.append((number, experiment, begin + have, need - have))
     return tasks
 
 
@@ -107,22 +107,22 @@ def run_sweep(
     ----------
     path : results file; it is created, or continued
     scheduler : address of a Dask scheduler; default: threads of this process
-    repair : drop the damaged blocks of the file, and play those of the plan again
+    repair : drop the damaged batches of the file, and play those of the plan again
     """
     with _open(path, repair) as file:
         tasks = _missing(file, plan)
         total = sum(runs for *_, runs in tasks)
-        blocks = (
+        batches = (
             on_dask(tasks, scheduler)
             if scheduler is not None
             else _on_threads(tasks, threads or available_cores())
         )
-        waiting: list[tuple[int, Block]] = []
+        waiting: list[tuple[int, Batch]] = []
         last = time.monotonic()
-        with progress("sweep", total=plan.runs) as bar, closing(blocks):
+        with progress("sweep", total=plan.runs) as bar, closing(batches):
             bar.advance(plan.runs - total)
             try:
-                for found in blocks:
+                for found in batches:
                     if found is not None:
                         waiting.append(found)
                     bar.advance(0 if found is None else found[1].runs)
@@ -135,15 +135,15 @@ def run_sweep(
         return total
 
 
-def _on_threads(tasks: list[Task], workers: int) -> Blocks:
+def _on_threads(tasks: list[Task], workers: int) -> Batches:
     stop = Stop()
     with threads(workers, stop) as pool:
         todo = iter(tasks)
         running: dict[Any, int] = {}
         while True:
             while len(running) < _AHEAD * workers and (task := next(todo, None)) is not None:
-                number, cell, first, runs = task
-                running[pool.submit(play_block, cell.text, first, runs, stop)] = number
+                number, experiment, first, runs = task
+                running[pool.submit(play_batch, experiment.text, first, runs, stop)] = number
             if not running:
                 return
             finished, _ = wait(running, timeout=_BEAT_SECONDS, return_when=FIRST_COMPLETED)
@@ -154,47 +154,51 @@ def _on_threads(tasks: list[Task], workers: int) -> Blocks:
 
 
 @dataclass(frozen=True)
-class CellResult:
-    """A cell of a sweep and the statistics of its stored runs."""
+class ExperimentResult:
+    """An experiment of a sweep and the statistics of its stored runs."""
 
-    cell: CellPlan
+    experiment: Experiment
     runs: int
     summary: Summary
 
 
-def sweep_results(path: str | Path, plan: Plan | None = None) -> list[CellResult]:
-    """Return the statistics of every cell of a results file that has runs.
+def sweep_results(path: str | Path, plan: Plan | None = None) -> list[ExperimentResult]:
+    """Return the statistics of every experiment of a results file that has runs.
 
-    With a plan: of the plan's cells, and of as many runs as it asks for.
+    With a plan: of the plan's experiments, and of as many runs as it asks for.
     """
     if not Path(path).exists():
         raise ParameterError(f"results file {path} does not exist")
-    wanted = None if plan is None else {cell.key: cell for cell in plan.cells}
+    wanted = (
+        None if plan is None else {experiment.key: experiment for experiment in plan.experiments}
+    )
     results = []
     with ResultsFile(path) as file:
-        for number, stored in file.cells().items():
-            cell = stored if wanted is None else wanted.get(stored.key)
-            runs = None if cell is None else file.runs(number)
-            if cell is not None and runs is not None:
-                most = len(runs.steps) if wanted is None else min(cell.runs, len(runs.steps))
+        for number, stored in file.experiments().items():
+            experiment = stored if wanted is None else wanted.get(stored.key)
+            runs = None if experiment is None else file.runs(number)
+            if experiment is not None and runs is not None:
+                most = len(runs.steps) if wanted is None else min(experiment.runs, len(runs.steps))
                 results.append(
-                    CellResult(replace(cell, runs=most), most, _summary(cell, runs, most))
+                    ExperimentResult(
+                        replace(experiment, runs=most), most, _summary(experiment, runs, most)
+                    )
                 )
     return results
 
 
-def _summary(cell: CellPlan, runs: Runs, most: int) -> Summary:
+def _summary(experiment: Experiment, runs: Runs, most: int) -> Summary:
     hits = runs.hits[:most]
     return summary(
         Samples(
-            law=_law(cell.text),
-            seed=cell.seed,
-            path=cell.path,
+            law=_law(experiment.text),
+            seed=experiment.seed,
+            path=experiment.path,
             first_run=0,
-            kernel=cell.kernel,  # type: ignore[arg-type]
-            arithmetic=cell.arithmetic,  # type: ignore[arg-type]
-            limit=cell.limit,
-            restart=cell.restart,
+            kernel=experiment.kernel,  # type: ignore[arg-type]
+            arithmetic=experiment.arithmetic,  # type: ignore[arg-type]
+            limit=experiment.limit,
+            restart=experiment.restart,
             hits=hits,
             steps=runs.steps[:most],
             censored=hits[:, -1] < 0,

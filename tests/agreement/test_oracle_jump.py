@@ -18,8 +18,8 @@ from instances import jump_automata, jump_chain, jump_law
 from oracles import Choice, Oracle, h_interval, paper_objectives, position_law
 from tiers import campaign
 
-from markov_lrsao import enumerate_joint
 from markov_lrsao.errors import UndecidedComparisonError
+from markov_lrsao.joint.enumeration import enumerate_joint
 
 # alpha, gamma, where r lies between (H)'s lower (0) and upper (1) bound
 DECIDED = [

@@ -18,7 +18,7 @@ from oracles import Oracle
 from random_oracles import oracles, penalties, rates
 
 import markov_lrsao.rows.regions
-from markov_lrsao import Landscape, derive_automata, enumerate_joint, runtime
+from markov_lrsao import Landscape, runtime
 from markov_lrsao.errors import (
     NotAbsorbingError,
     ParameterError,
@@ -26,6 +26,8 @@ from markov_lrsao.errors import (
     StateSpaceTooLargeError,
     UndecidedComparisonError,
 )
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.rows.automata import derive_automata
 
 
 def check(oracle: Oracle, seed: int, *, runs: int = 8, states: int = 600) -> str:

@@ -13,7 +13,7 @@ from flint import fmpq
 
 import markov_lrsao.answers.inversion as inversion
 import markov_lrsao.answers.powers as powers
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, enumerate_joint
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.answers.distribution import Distribution, distribution
 from markov_lrsao.answers.inversion import Problem
 from markov_lrsao.chains.sources import chain_from_rows
@@ -23,6 +23,7 @@ from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
 from markov_lrsao.exact.quantity import UNKNOWN, Exact, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.exact.series import add, multiply
+from markov_lrsao.joint.enumeration import enumerate_joint
 
 
 def paper(n: int) -> Algorithm:

@@ -141,7 +141,7 @@ def test_schedules() -> None:
     assert ell_of("cbrt", 1000) == 10
     with pytest.raises(ParameterError, match="unknown"):
         ell_of("log", 100)
-    points = list(curve("sqrt", [50, 100]))
+    points = curve([50, 100], "sqrt")
     assert [p.ell for p in points] == [7, 10]
     for p in points:
         exact = runtime(Landscape.jump(p.n, p.ell), paper(p.n))

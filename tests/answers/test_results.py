@@ -157,5 +157,5 @@ def test_profiles_and_curves_print_what_they_are() -> None:
         profile(Landscape.jump(100, 5), Algorithm.lrsao(Parameters.paper(100)), exact=False)
     )
     assert len(large.splitlines()) == 4 + 20
-    (point,) = curve("2", [9])
+    (point,) = curve([9], 2)
     assert str(point) == "n = 9, l = 2: E[T] = 43.6556, 1.715 times n H_n"

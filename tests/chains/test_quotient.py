@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peer_chains import chains
 
-from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, StepLaw, enumerate_joint
+from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, StepLaw
 from markov_lrsao.chains.kernels import lumps
 from markov_lrsao.chains.solvers import _exact, absorbing_outside
 from markov_lrsao.chains.solvers import quotient as module
 from markov_lrsao.chains.solvers.quotient import quotient
 from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.errors import VerificationError
+from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.progress import no_progress
 
 
@@ -36,18 +37,18 @@ def test_the_unmerged_chain_shrinks_and_keeps_every_value() -> None:
     merged = quotient(chain, inside, np.zeros(chain.size, np.int64))
     assert merged.chain.size < chain.size // 20
     small = direct(merged.chain, merged.inside)
-    assert [small[b] for b in merged.block.tolist()] == direct(chain, inside)
+    assert [small[b] for b in merged.class_of.tolist()] == direct(chain, inside)
 
 
 def test_dictionaries_and_compiled_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = jump_chain(9)
     inside = chain.positions != 9
-    classes = np.zeros(chain.size, np.int64)
-    compiled = quotient(chain, inside, classes)
+    colours = np.zeros(chain.size, np.int64)
+    compiled = quotient(chain, inside, colours)
     monkeypatch.setattr(module, "_LARGEST_DENOMINATOR", 0)
-    plain = quotient(chain, inside, classes)
+    plain = quotient(chain, inside, colours)
     assert compiled.chain.size == plain.chain.size
-    pairs = set(zip(compiled.block.tolist(), plain.block.tolist(), strict=True))
+    pairs = set(zip(compiled.class_of.tolist(), plain.class_of.tolist(), strict=True))
     assert len(pairs) == plain.chain.size  # the same partition, numbered in two ways
 
 
@@ -64,16 +65,16 @@ def test_random_quotients_are_lumpable(chain: MarkovChain, colours: list[int], s
     if small:
         merged = quotient(cut, inside, classes)
     else:
-        block, rows, representative = module._merge(cut, inside, classes)
-        merged = module._assemble_rows(cut, inside, block, rows, representative)
+        class_of, rows, representative = module._merge(cut, inside, classes)
+        merged = module._assemble_rows(cut, inside, class_of, rows, representative)
     for i in np.flatnonzero(inside).tolist():
         sums: dict[int, fmpq] = {}
         for j, p in cut.row(i):
-            b = int(merged.block[j])
+            b = int(merged.class_of[j])
             sums[b] = sums.get(b, fmpq(0)) + p
-        assert dict(merged.chain.row(int(merged.block[i]))) == sums
+        assert dict(merged.chain.row(int(merged.class_of[i]))) == sums
     for b in range(merged.chain.size):
-        assert len(set(classes[merged.block == b].tolist())) == 1
+        assert len(set(classes[merged.class_of == b].tolist())) == 1
 
 
 def test_equal_rows_merge_and_different_ones_do_not() -> None:
@@ -86,8 +87,8 @@ def test_equal_rows_merge_and_different_ones_do_not() -> None:
     ]
     chain = chain_from_rows(rows)
     merged = quotient(chain, np.arange(5) != 3, np.zeros(5, np.int64))
-    assert merged.block[1] == merged.block[2]
-    assert len(set(merged.block.tolist())) == 4
+    assert merged.class_of[1] == merged.class_of[2]
+    assert len(set(merged.class_of.tolist())) == 4
 
 
 def test_components_merge_as_wholes() -> None:
@@ -106,10 +107,10 @@ def test_a_wrong_merge_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     original = lumps.merge
 
     def wrong(*arguments: object) -> object:
-        block, *rest = original(*arguments)
-        block = block.copy()
-        block[0] = block[1]
-        return (block, *rest)
+        class_of, *rest = original(*arguments)
+        class_of = class_of.copy()
+        class_of[0] = class_of[1]
+        return (class_of, *rest)
 
     monkeypatch.setattr(lumps, "merge", wrong)
     with pytest.raises(VerificationError, match="merged wrongly"):

@@ -105,7 +105,7 @@ def compiled_check(chain: MarkovChain, inside: np.ndarray, found: Quotient) -> i
             chain.numerators,
             chain.denominators,
             inside,
-            found.block,
+            found.class_of,
             q.indptr,
             q.indices,
             q.numerators,
@@ -119,13 +119,13 @@ def test_lumpability_is_checked_row_by_row(check: Any) -> None:
     chain, inside, found = pieces()
     assert found.chain.size == 3
     assert check(chain, inside, found) == -1
-    for i in range(4):  # a state in the wrong block
-        block = found.block.copy()
-        block[i] = found.block[(i + 1) % 2]
-        assert check(chain, inside, replace(found, block=block)) >= 0
+    for i in range(4):  # a state in the wrong class
+        class_of = found.class_of.copy()
+        class_of[i] = found.class_of[(i + 1) % 2]
+        assert check(chain, inside, replace(found, class_of=class_of)) >= 0
     for numerators in ([1, 1], [2, 1]):  # a row of the quotient with other probabilities
         rows = found.chain
-        b = int(found.block[1])
+        b = int(found.class_of[1])
         span = slice(int(rows.indptr[b]), int(rows.indptr[b + 1]))
         other, below = rows.numerators.copy(), rows.denominators.copy()
         other[span], below[b] = numerators, sum(numerators)
@@ -134,7 +134,7 @@ def test_lumpability_is_checked_row_by_row(check: Any) -> None:
             sorted(numerators) != sorted(rows.numerators[span].tolist())
             or other.tolist() != rows.numerators.tolist()
         )
-    first = int(found.block[0])  # a row of the quotient that lacks a successor
+    first = int(found.class_of[0])  # a row of the quotient that lacks a successor
     rows_left = [found.chain.row(b) for b in range(3)]
     lost = [dict(row) if b != first else {row[0][0]: fmpq(1)} for b, row in enumerate(rows_left)]
     wrong = chain_from_rows(lost)

@@ -30,7 +30,7 @@ def agrees(chain: MarkovChain, target: np.ndarray, **options: Any) -> bool:
     try:
         floats = reach(chain, target, field="float", **options).starts
     except SolverError as error:
-        assert str(error).endswith("add --exact")  # noqa: PT017
+        assert str(error).endswith('use `field="exact"`')  # noqa: PT017
         return False
     for a, b in zip(exact, floats, strict=True):
         assert a.certain == b.certain
@@ -124,7 +124,7 @@ def test_most_random_chains_are_answered() -> None:
 def test_rewards_outside_the_floats(value: Fraction) -> None:
     chain = chain_from_rows([{0: "1/2", 1: "1/2"}, {1: 1}])
     reward = fmpq(value.numerator, value.denominator)
-    with pytest.raises(SolverError, match=r"reward .*range of floats; add --exact"):
+    with pytest.raises(SolverError, match=r'reward .*range of floats; use `field="exact"`'):
         reach(chain, np.array([False, True]), rewards=[reward, fmpq(0)], field="float")
     (r,) = reach(chain, np.array([False, True]), rewards=[reward, fmpq(0)]).starts
     assert r.mean.value == 2 * reward
@@ -268,7 +268,7 @@ def test_probabilities_of_reaching_far_states(elimination: str) -> None:
     rows += [{k - 1: "99/100", k + 1: "1/100"} for k in range(1, 200)]
     chain = chain_from_rows([*rows, {200: 1}, {201: 1}], start=[199])
     target = np.arange(202) == 200
-    with pytest.raises(SolverError, match="below the range of floats; add --exact"):
+    with pytest.raises(SolverError, match='below the range of floats; use `field="exact"`'):
         reach_probabilities(chain, target, field="float")
 
 

@@ -215,7 +215,7 @@ MUST_REFUSE = [
     "sweep --n 0:99999999999 --out s.sqlite",
     "sweep --n 300000 --ell 2:140000 --out s.sqlite",
     "sweep --n=-3 --ell sqrt --out s.sqlite",
-    "sweep --n 9 --ell 2 --block 77777777777777777777 --out s.sqlite",
+    "sweep --n 9 --ell 2 --batch 77777777777777777777 --out s.sqlite",
 ]
 
 
@@ -237,7 +237,7 @@ def test_values_that_must_be_refused(
         '"n": 1%s, "ell": "cbrt"' % ("0" * 350),
         '"n": -8, "ell": "sqrt"',
         '"n": -1, "ell": "half"',
-        '"n": 9, "ell": 2, "block": 1%s' % ("0" * 30),
+        '"n": 9, "ell": 2, "batch": 1%s' % ("0" * 30),
         '"n": 9, "ell": 2, "runs": 1%s' % ("0" * 30),
         '"n": 9, "ell": 2, "r": "1e5000", "outside_h": true',
         '"n": ["9:900000"], "ell": 2',

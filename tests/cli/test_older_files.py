@@ -17,7 +17,7 @@ from markov_lrsao.release import SCHEMA
 from markov_lrsao.report.verdicts import load_verification
 
 OLD = Path(__file__).resolve().parents[1] / "data" / "0.1"
-SWEEP = "sweep --n 9,10 --ell 2 --block 20 --seed 3 --json"
+SWEEP = "sweep --n 9,10 --ell 2 --batch 20 --seed 3 --json"
 MAP = "map --n 9 --ell 2 --alpha 0.8:0.9@2 --r-relative 0.25:0.75@2 --workers 1"
 
 

@@ -260,7 +260,7 @@ def test_a_folder_that_cannot_be_written(
         (["sweep", "missing.json"], "missing.json"),
         (["sweep", "--n", "9", "--ell", "2"], "--out is missing"),
         (["cross-validate", "--n-max", "8"], "the smallest instance is n = 9"),
-        (["cross-validate", "--n-max", "8", "--n-min", "1"], "no cell"),
+        (["cross-validate", "--n-max", "8", "--n-min", "1"], "nothing to compare"),
         (["cross-validate", "--n-max", "9", "--runs", "0"], "runs = 0"),
     ],
 )
@@ -297,7 +297,7 @@ def test_sweep_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     ]
     assert main([*arguments, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
-    assert (first["cells"], first["played_now"]) == (6, 360)
+    assert (first["experiments"], first["played_now"]) == (6, 360)
     assert main(arguments) == 0
     text = capsys.readouterr().out
     assert "360 runs in" in text
@@ -321,7 +321,7 @@ def test_cross_validate_command(capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(capsys.readouterr().out)
     assert told["agrees"] is True
     assert told["tests"] == 3 * 11
-    assert [cell["point"] for cell in told["cells"]] == ["paper", "flat", "eager"]
+    assert [cell["point"] for cell in told["experiments"]] == ["paper", "flat", "eager"]
     assert (
         main(
             [

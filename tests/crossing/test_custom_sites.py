@@ -181,7 +181,7 @@ def test_a_row_among_the_sites_that_comes_back() -> None:
         decompose(law)
     with pytest.raises(LrsaoError):
         refined_decomposition(law, LEVELS[0])
-    with pytest.raises(CrossingError, match="use --method joint"):
+    with pytest.raises(CrossingError, match='use `method="joint"`'):
         runtime(landscape, algorithm, method="crossing", outside_h=True)
     joint = runtime(landscape, algorithm, method="joint", outside_h=True)
     values_too = solve_values(
@@ -309,7 +309,7 @@ def test_stretches_of_any_length(stretch: int, monkeypatch: pytest.MonkeyPatch) 
 
 def test_only_methods_that_work_are_recommended() -> None:
     landscape, algorithm = Landscape.jump(13, 2), Algorithm.lrsao(Parameters.paper(13))
-    with pytest.raises(StateSpaceTooLargeError, match="or use --method crossing"):
+    with pytest.raises(StateSpaceTooLargeError, match='or use `method="crossing"`'):
         runtime(landscape, algorithm, method="joint", max_states=10)
     # By itself the method is changed.
     found = runtime(landscape, algorithm, max_states=10)
@@ -322,7 +322,7 @@ def test_only_methods_that_work_are_recommended() -> None:
     slow = lrsao("3/4", "1/20", "6")
     with pytest.raises(LrsaoError) as refused:
         runtime(other, slow, method="joint", outside_h=True, max_states=5)
-    assert "--method crossing" not in str(refused.value)
+    assert 'method="crossing"' not in str(refused.value)
     assert "simulate" in str(refused.value)
     with pytest.raises(LrsaoError, match="simulate"):
         runtime(other, slow, outside_h=True, max_states=5)
@@ -342,7 +342,7 @@ def test_advice_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return str(refused.value)
 
     assert refuse(True) == "too many; simulate less"
-    assert refuse(False) == "too many; simulate less; or use --method crossing"
+    assert refuse(False) == 'too many; simulate less; or use `method="crossing"`'
 
 
 def test_alike_sites_have_alike_automata() -> None:

@@ -165,9 +165,10 @@ def test_what_readme_says_about_its_example(
     names: dict[str, Any] = {}
     exec(block.body, names)
     printed = capsys.readouterr().out.splitlines()
-    values = names["algorithm"].parameters
+    values = names["result"].parameters
     assert f"alpha = {values.alpha}, gamma = {values.gamma}, r = {values.r}" in block.body
-    assert [line.split()[0] for line in printed[1:]] == ["left", "slope", "right"]
+    assert [line.split()[0] for line in printed[1:4]] == ["left", "slope", "right"]
+    assert (tmp_path / "law.png").read_bytes().startswith(b"\x89PNG")
     assert "# left, slope, right" in block.body
 
 

@@ -58,9 +58,18 @@ def test_exact_inputs(value: object, expected: Fraction) -> None:
     assert fraction(result) == expected
 
 
-@pytest.mark.parametrize("value", [0.8, 1.0, float("nan"), np.float64(0.5), np.float32(0.5)])
-def test_binary_floats_are_refused(value: object) -> None:
-    with pytest.raises(ExactnessError, match=r"alpha = .* is a binary float.*write it as text"):
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.8, '"0.8" or "4/5"'),
+        (1.0, '"1.0" or "1"'),
+        (np.float64(0.5), '"0.5" or "1/2"'),
+        (np.float32(0.8), '"0.8" or "4/5"'),
+    ],
+)
+def test_binary_floats_are_refused(value: object, written: str) -> None:
+    """The line says what to write instead, also for numpy's floats."""
+    with pytest.raises(ExactnessError, match=rf"alpha = [0-9.]+ is a binary .* write {written}$"):
         rational(value, "alpha")
 
 
@@ -80,6 +89,8 @@ def test_binary_floats_are_refused(value: object) -> None:
         "1_000",
         "nan",
         "inf",
+        float("nan"),
+        float("inf"),
         "1e",
         "e5",
         "--1",

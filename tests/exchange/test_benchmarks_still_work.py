@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from peer_chains import storm
 
-from benchmarks import report, sections
+from benchmarks import compare, report, sections
 from benchmarks.__main__ import main
-from benchmarks.runs import Run, run_worker
+from benchmarks.runs import ROOT, Run, run_in, run_worker
 
 
 @pytest.mark.slow
@@ -64,3 +65,30 @@ def test_the_machine_has_no_name() -> None:
     assert socket.gethostname() not in described
     assert f"/{getpass.getuser()}" not in described
     assert "cores" in described
+
+
+def test_two_trees_are_compared_row_by_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is slower by more than a tenth is named, unless it is too short to be judged."""
+
+    def took(there: float, here: float) -> Callable[[Path], float]:
+        return lambda tree: here if tree == ROOT else there
+
+    rows = {"same": took(1.0, 1.05), "short": took(0.001, 0.004), "slow": took(1.0, 1.2)}
+    monkeypatch.setattr(compare, "rows", lambda folder, quick: iter(rows.items()))
+    assert main(["compare", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.endswith("slower by more than a tenth: slow\n")
+    assert main(["compare", str(tmp_path), "--only", "s", "--rounds", "1"]) == 1
+    assert main(["compare", str(tmp_path), "--only", "sh"]) == 0
+    assert capsys.readouterr().out.endswith("slower by more than a tenth: nothing\n")
+
+
+def test_a_tree_is_measured_by_its_own_worker(tmp_path: Path) -> None:
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").touch()
+    (tmp_path / "benchmarks" / "worker.py").write_text(
+        "import json\nprint(json.dumps({'stages': {'a': [1, 9, 3]}, 'value': 'mine', 'states': 7}))"
+    )
+    run = run_in(tmp_path, "anything")
+    assert (run.value, run.states, run.total) == ("mine", 7, 3)

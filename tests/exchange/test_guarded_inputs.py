@@ -335,7 +335,7 @@ def test_rewards_outside_the_floats(
     (tmp_path / "x.lab").write_text('0="init" 1="goal"\n0: 0\n1: 1\n')
     (tmp_path / "x.srew").write_text(f"2 1\n0 {reward}\n")
     command = ["solve", str(tmp_path / "x.tra"), "--target", "goal", "--reward", "reward"]
-    assert "range of floats; add --exact" in lines_of(capsys, *command)
+    assert "range of floats; use --exact" in lines_of(capsys, *command)
     for extra in ([], ["--json"]):
         assert main([*map(str, command), "--exact", *extra]) == 0
         out = capsys.readouterr().out

@@ -154,7 +154,7 @@ def test_only_what_is_missing_is_made(
     (tmp_path / "objectives.png").write_bytes(b"")
     assert made(small) == 4
     assert made(replace(small, seed=small.seed + 1)) == 5
-    monkeypatch.setattr("markov_lrsao.figures.registry.version", lambda: "other")
+    monkeypatch.setattr("markov_lrsao.figures.registry.release", lambda: "other")
     assert made(replace(small, seed=small.seed + 1)) == 6
 
 
@@ -168,7 +168,7 @@ def test_the_folder_is_checked_before_anything_is_computed(
     )
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    with pytest.raises(ParameterError, match="choose another --out"):
+    with pytest.raises(ParameterError, match="choose another `out`"):
         build(["objectives"], blocked)
 
     def refuse(*args: Any, **kwargs: Any) -> Any:

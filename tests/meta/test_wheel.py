@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
@@ -48,7 +49,8 @@ def test_contents(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"markov_lrsao", "simulate", "proofs_check"}
     assert "markov_lrsao/py.typed" in names
-    assert "markov_lrsao/report/templates/page.html" in names
+    for template in ("page", "macros", "findings", "statements"):
+        assert f"markov_lrsao/report/templates/{template}.html" in names
     assert any(name.endswith("entry_points.txt") for name in names)
 
 
@@ -56,11 +58,13 @@ def test_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     with ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     code = (
-        "import markov_lrsao, sys; from markov_lrsao.cli import main; "
-        "print(markov_lrsao.__file__); sys.exit(main(sys.argv[1:]))"
+        "import markov_lrsao; from markov_lrsao.cli import main; "
+        "from markov_lrsao.report.page import templates; print(markov_lrsao.__file__); "
+        "assert templates().list_templates(); main(['--version']); "
+        "main(['exact', '--n', '9', '--ell', '2', '--json'])"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code, "exact", "--n", "9", "--ell", "2", "--json"],
+        [sys.executable, "-c", code],
         check=True,
         capture_output=True,
         text=True,
@@ -68,8 +72,10 @@ def test_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
         timeout=120,
         env=without_python_settings() | {"PYTHONPATH": str(tmp_path / "site")},
     )
-    where, answer = result.stdout.splitlines()
+    where, version, answer = result.stdout.splitlines()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert Path(where).is_relative_to(tmp_path)
+    assert version == f"markov-lrsao {project['version']}"
     assert json.loads(answer)["total"]["rational"] == "51740216905/1185192162"
 
 

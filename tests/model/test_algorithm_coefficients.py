@@ -11,10 +11,11 @@ from flint import fmpq
 from oracles import Oracle
 
 import markov_lrsao.rows.automata
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata, runtime
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
 from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.algorithm import Reward
+from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.cells import Grid, Precision
 

@@ -175,3 +175,55 @@ def test_worse_files(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(LrsaoError):
         Landscape.load(path)
+
+
+def test_equal_landscapes_compare_equal() -> None:
+    jump = Landscape.jump(9, 2)
+    assert jump == Landscape.jump(np.int64(9), np.int8(2))
+    assert hash(jump) == hash(Landscape.jump(9, 2))
+    arrays = {"A": [0, 1, 2], "B": [2, 1, 0]}
+    plain = Landscape.from_arrays(arrays, target="A")
+    assert plain == Landscape.from_arrays({k: np.array(v) for k, v in arrays.items()}, target="A")
+    assert len({plain, Landscape.from_arrays(arrays, target="A"), jump, JUMP.at(9, 2)}) == 2
+    assert plain != "A"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Landscape.from_arrays({"A": [0, 1, 2], "B": [2, 2, 0]}, target="A"),
+        Landscape.from_arrays({"B": [2, 1, 0], "A": [0, 1, 2]}, target="A"),
+        Landscape.from_arrays({"A": [0, 1, 2], "C": [2, 1, 0]}, target="A"),
+        Landscape.from_arrays({"A": [0, 1, 2], "B": [2, 1, 0]}, "A", [1, 2]),
+        Landscape.from_arrays({"A": [0, 1, 2], "B": [2, 1, 0]}, "A", name="other"),
+        Landscape.from_arrays({"A": [0, 1, 2], "B": [2, 1, 0]}, "A", ell=1),
+    ],
+    ids=["value", "order of actions", "name of an action", "milestones", "name", "ell"],
+)
+def test_different_landscapes_do_not(other: Landscape) -> None:
+    assert Landscape.from_arrays({"A": [0, 1, 2], "B": [2, 1, 0]}, target="A") != other
+
+
+def test_a_family_is_part_of_a_landscape() -> None:
+    """It names the phases, and proofs read it."""
+    jump = Landscape.jump(9, 2)
+    bare = Landscape.from_arrays(jump.objectives, "J", jump.milestones, name="Jump", ell=2)
+    assert bare.objectives["J"].tolist() == jump.objectives["J"].tolist()
+    assert bare != jump
+
+
+def test_numpys_integers_become_pythons() -> None:
+    landscape = Landscape.jump(np.int64(9), np.uint8(2))
+    assert (type(landscape.n), type(landscape.ell)) == (int, int)
+    assert {type(m) for m in landscape.milestones} == {int}
+    with pytest.raises(ParameterError, match=r"n = 9\.5 is not an integer"):
+        Landscape.jump(9.5, 2)  # type: ignore[arg-type]
+
+
+def test_the_arrays_of_a_landscape_cannot_be_changed() -> None:
+    given = np.array([0, 1, 2])
+    landscape = Landscape.from_arrays({"A": given}, target="A")
+    with pytest.raises(ValueError, match="read-only"):
+        landscape.objectives["A"][0] = 5
+    given[0] = 1  # the caller's own array is left as it was
+    assert landscape.objectives["A"].tolist() == [0, 1, 2]

@@ -186,9 +186,8 @@ def test_terms_without_a_value_are_unknown(name: str, key: str, text: str, why: 
 
 def _dividing(parameters: Any) -> Algorithm:
     """LRSAO with a penalty that divides by zero."""
-    return replace(
-        Algorithm.lrsao(parameters), equal=Reward(constant=-1 / (parameters.r - parameters.r))
-    )
+    algorithm: Algorithm = Algorithm.lrsao(parameters)
+    return replace(algorithm, equal=Reward(constant=-1 / (parameters.r - parameters.r)))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import proofs_check
 from markov_lrsao import Algorithm, Parameters, StepLaw
 from markov_lrsao.errors import SolverError
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN, ONEMAX, Affine, LandscapeFamily, N, P
-from proofs_check import Erratum, Evidence, Kind, Setting, StatementResult, Verdict
+from proofs_check import Erratum, Evidence, EvidenceKind, Setting, StatementResult, Verdict
 from proofs_check.claims.expressions import to_sympy
 from proofs_check.claims.verdict import combine
 from proofs_check.logic.cases import cases, region_solver
@@ -369,7 +369,7 @@ def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -
 # -- verdicts ------------------------------------------------------------
 
 
-def item(verdict: Verdict, part: str = "", kind: Kind = Kind.SMT) -> Evidence:
+def item(verdict: Verdict, part: str = "", kind: EvidenceKind = EvidenceKind.SMT) -> Evidence:
     return Evidence(kind=kind, verdict=verdict, summary="", part=part)
 
 
@@ -397,17 +397,17 @@ def test_combinations(reverse: bool) -> None:
     for other in verdicts[:-1]:
         assert combined(item(other, "a"), item(Verdict.REFUTED, "a")) == "REFUTED"
         assert combined(item(other, "a"), item(Verdict.REFUTED, "b")) == "REFUTED"
-    lines: Any = item(Verdict.REFUTED, "display", Kind.LINES)
+    lines: Any = item(Verdict.REFUTED, "display", EvidenceKind.LINES)
     assert combined(item(Verdict.PROVED), lines) == "PROVED"
     assert combined(lines) == "REFUTED"
-    assert combined(item(Verdict.PROVED, "d", Kind.LINES), lines) == "REFUTED"
+    assert combined(item(Verdict.PROVED, "d", EvidenceKind.LINES), lines) == "REFUTED"
     assert combined() == "UNKNOWN"
 
 
 def test_results_for_machines() -> None:
     """The keys and values that readers of `verify --json` find."""
     evidence = Evidence(
-        kind=Kind.SMT,
+        kind=EvidenceKind.SMT,
         verdict=Verdict.PROVED,
         summary="s",
         part="(1)",
@@ -465,4 +465,4 @@ def test_results_for_machines() -> None:
         "code": ["f"],
         "seconds": 2.346,
     }
-    assert (result.kinds, result.counterexamples) == ((Kind.SMT,), ())
+    assert (result.kinds, result.counterexamples) == ((EvidenceKind.SMT,), ())

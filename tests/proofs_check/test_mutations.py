@@ -158,13 +158,14 @@ def test_bridges_without_end_points_change_e_t1() -> None:
 
 def _rewarded(parameters: Any) -> Algorithm:
     """LRSAO that rewards moves on a plateau."""
-    algorithm = Algorithm.lrsao(parameters)
+    algorithm: Algorithm = Algorithm.lrsao(parameters)
     return replace(algorithm, equal=Reward(constant=parameters.r))
 
 
 def _punished(parameters: Any) -> Algorithm:
     """LRSAO that punishes rejected proposals."""
-    return replace(Algorithm.lrsao(parameters), rejected=Reward(constant=-parameters.r))
+    algorithm: Algorithm = Algorithm.lrsao(parameters)
+    return replace(algorithm, rejected=Reward(constant=-parameters.r))
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from markov_lrsao.model.landscape import JUMP
 from proofs_check import (
     Counterexample,
     Evidence,
-    Kind,
+    EvidenceKind,
     Setting,
     Verdict,
     all_statements,
@@ -215,14 +215,14 @@ def test_a_run_follows_the_update_rule() -> None:
 
 
 def test_verdicts_combine_by_part() -> None:
-    def item(verdict: Verdict, part: str, kind: Kind = Kind.SMT) -> Evidence:
+    def item(verdict: Verdict, part: str, kind: EvidenceKind = EvidenceKind.SMT) -> Evidence:
         return Evidence(kind=kind, verdict=verdict, summary="", part=part)
 
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.UNKNOWN, "a")]) is Verdict.PROVED
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.VERIFIED, "b")]) is Verdict.VERIFIED
     assert combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "a")]) is Verdict.REFUTED
     assert (
-        combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "b", Kind.LINES)])
+        combine([item(Verdict.PROVED, "a"), item(Verdict.REFUTED, "b", EvidenceKind.LINES)])
         is Verdict.PROVED
     )
 

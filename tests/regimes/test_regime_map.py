@@ -131,15 +131,15 @@ def test_the_table(solved: RegimeMap) -> None:
 
 
 def test_the_picture_s_data_are_the_engine_s(solved: RegimeMap) -> None:
-    data = map_figure(solved, "total", command="c", settings={})
+    data = map_figure(solved, "total", command="c")
     assert data.grid is not None
     flat = [v for row in data.grid["values"] for v in row]
     assert flat == [to_float(v.means[0].value) for v in solved.values]
     assert [e for row in data.grid["exact"] for e in row] == [True] * 6
     names = [b["name"] for b in data.grid["borders"]]
-    assert {"L always", "J always, 1", "cells"} <= set(names)
+    assert {"L always", "J always, 1", "points"} <= set(names)
     json.loads(data.to_json())
-    phase = map_figure(solved, "phase3", command="c", settings={})
+    phase = map_figure(solved, "phase3", command="c")
     assert phase.grid is not None
     assert phase.grid["values"][0][0] == to_float(solved.values[0].means[3].value)
 
@@ -233,12 +233,12 @@ def _points(path: Path) -> int:
 def test_files_of_others_are_refused(tmp_path: Path) -> None:
     plan = MapPlan.of(9, 2, "0.8", r_relative="0.5")
     (tmp_path / "text").write_text("not a database, but long enough to be taken for one" * 20)
-    with pytest.raises(ParameterError, match="--state"):
+    with pytest.raises(ParameterError, match="`state`"):
         regime_map(plan, state=tmp_path / "text")
     other = sqlite3.connect(tmp_path / "other")
     other.execute("CREATE TABLE t (x)")
     other.close()
-    with pytest.raises(ParameterError, match="--state"):
+    with pytest.raises(ParameterError, match="`state`"):
         regime_map(plan, state=tmp_path / "other")
     with pytest.raises(ParameterError, match="folder"):
         regime_map(plan, state=tmp_path / "missing" / "s.sqlite")

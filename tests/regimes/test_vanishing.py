@@ -57,7 +57,7 @@ def test_simulations_agree(r: str, limit: bool, ell: int) -> None:
 @pytest.mark.parametrize("limit", [False, True])
 def test_chain_is_stochastic_and_starts_fresh(limit: bool) -> None:
     found = vanishing_chain(law(), limit=limit)
-    assert found.keys[0][0] == 0
+    assert found.places[0][0] == 0
     assert found.ends.sum() == 1
     for state in range(found.chain.size):
         assert sum((w for _, w in found.chain.row(state)), fmpq(0)) == 1

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from jinja2 import UndefinedError
 
 from markov_lrsao.cli import main
-from markov_lrsao.errors import VerificationError
 from markov_lrsao.report import Content, render
-from markov_lrsao.report.findings_section import SHARPER, SURVIVES
-from markov_lrsao.report.markup import anchor, embed_json, table, typeset
-from markov_lrsao.report.page import _fill, template
-from markov_lrsao.report.statements_section import counterexample_html
+from markov_lrsao.report.markup import anchor, embedded, typeset
+from markov_lrsao.report.page import template, templates
+from markov_lrsao.report.remarks import SHARPER, SURVIVES
 from markov_lrsao.report.verdicts import counterexample_file
 from proofs_check.verification.registry import all_statements
 
@@ -154,7 +154,10 @@ def test_a_run_on_the_page_is_the_replayed_one(verification: dict[str, Any]) -> 
         s for s in verification["statements"] if s["id"] == "Failing excursions, no way out"
     )
     example = next(e["counterexample"] for e in statement["evidence"] if e["counterexample"])
-    text = counterexample_html(statement["id"], example, 0, 2)
+    macros: Any = (
+        templates().get_template("statements.html").make_module({"statements": [], "counts": {}})
+    )
+    text = macros.counterexample(statement["id"], example, 0, 2)
     assert "a run of 14 steps" in text
     rows = re.findall(r"<tr>(.*?)</tr>", text)
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
@@ -188,18 +191,38 @@ def test_the_same_content_gives_the_same_page(content: Content, page_text: str) 
     assert render(content) == page_text
 
 
-def test_parts_of_a_template_are_all_used() -> None:
-    assert _fill("a {{x}} b", {"x": "{{y}}"}) == "a {{y}} b"
-    with pytest.raises(KeyError):
-        _fill("{{z}}", {})
-    with pytest.raises(VerificationError, match="x"):
-        _fill("nothing", {"x": ""})
+def test_a_misspelt_name_is_an_error(content: Content) -> None:
+    with pytest.raises(UndefinedError, match="nubmers"):
+        templates().from_string("{{ nubmers }}").render(numbers=content.numbers)
 
 
-def test_hostile_text_stays_text() -> None:
+def test_hostile_text_stays_text(content: Content) -> None:
+    """Whatever a file of verdicts holds: it is shown, not run, and not filled in."""
+    hostile = "<img src=x onerror=alert(1)> \" ' {{ version }} </script>"
+
+    def poisoned(value: Any) -> Any:
+        if isinstance(value, dict):
+            kept = ("id", "verdict", "kind", "counterexample")
+            return {k: v if k in kept else poisoned(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [poisoned(v) for v in value]
+        return hostile if isinstance(value, str) else value
+
+    page = render(
+        replace(
+            content,
+            verification=poisoned(content.verification),
+            version=hostile,
+            command=hostile,
+            figures=[{**content.figures[0], "name": hostile, "title": hostile}],
+        )
+    )
+    assert page.count("&lt;img src=x") > 500
+    assert "<img" not in page
+    assert "{{ version }}" in page
+    assert not re.search(r'="[^"<>]*<img', page)
     assert "<img" not in typeset("<img src=x> & T_<b>")
-    assert "</script><b>" not in embed_json("x", {"a": "</script><b>"})
-    assert 'aria-label="&quot;a&quot;"' in table('"a"', ["h"], [["c"]]).replace("&amp;", "&")
+    assert "</script><b>" not in embedded({"a": "</script><b>"}, "x")
 
 
 def _palettes() -> dict[str, dict[str, str]]:

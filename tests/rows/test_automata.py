@@ -8,10 +8,12 @@ from fractions import Fraction
 import pytest
 from instances import jump_automata, jump_chain, jump_law
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata, enumerate_joint
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.errors import UndecidedComparisonError
 from markov_lrsao.exact.rationals import fraction
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.lumping import merge_patterns, pattern_classes
 from markov_lrsao.rows.regions import Regions
 

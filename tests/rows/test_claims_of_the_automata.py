@@ -20,11 +20,10 @@ from instances import jump_automata
 from oracles import Oracle
 from random_oracles import oracles
 
-from markov_lrsao import derive_automata
 from markov_lrsao.errors import SolverError
 from markov_lrsao.exact.intervals import UNKNOWN, Interval
 from markov_lrsao.exact.rationals import fraction
-from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.patterns import Pattern
 
 NEAR = Fraction(1, 10**9)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import markov_lrsao.rows.regions
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.errors import LrsaoError
 from markov_lrsao.exact.matrices import _exact_tree, _rescaled
-from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.regions import Regions
 
 ALGORITHM = Algorithm.lrsao(Parameters.of("1/2", "1/4", 3))

@@ -11,11 +11,11 @@ from itertools import combinations
 import pytest
 from oracles import Oracle
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.errors import UndecidedComparisonError, VerificationError
 from markov_lrsao.exact.intervals import UNKNOWN
 from markov_lrsao.model.law import DOWN, UP, Share, add_shares
-from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.rows.patterns import Pattern
 from markov_lrsao.rows.steps import gathered

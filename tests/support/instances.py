@@ -10,12 +10,10 @@ from markov_lrsao import (
     Parameters,
     RuntimeResult,
     StepLaw,
-    derive_automata,
-    enumerate_joint,
     runtime,
 )
-from markov_lrsao.joint.enumeration import JointChain
-from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.joint.enumeration import JointChain, enumerate_joint
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
 
 Text = str | None
 

@@ -8,12 +8,12 @@ from typing import Any
 
 __all__ = ["FIELDS", "table"]
 
-FIELDS: dict[str, Any] = {"n": "9:12:1", "ell": [2], "runs": 120, "seed": 3, "block": 50}
+FIELDS: dict[str, Any] = {"n": "9:12:1", "ell": [2], "runs": 120, "seed": 3, "batch": 50}
 
 
 def table(path: Path) -> list[tuple[Any, ...]]:
     with sqlite3.connect(path) as db:
-        cells = db.execute("SELECT * FROM cells ORDER BY cell").fetchall()
+        experiments = db.execute("SELECT * FROM cells ORDER BY cell").fetchall()
         rows = db.execute("SELECT * FROM results ORDER BY cell, first_run").fetchall()
     db.close()
-    return [*cells, *rows]
+    return [*experiments, *rows]

@@ -13,14 +13,14 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.chains.solvers._exact import check_residual
 from markov_lrsao.chains.sources import birth_death_chain
 from markov_lrsao.crossing.blocks import Exit, State, Stretch, Target
 from markov_lrsao.errors import LrsaoError, SolverError, VerificationError
 from markov_lrsao.exact.intervals import UNKNOWN, Interval, compare
 from markov_lrsao.model.law import Share
-from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns, pattern_classes
 from markov_lrsao.rows.orders import largest_of, narrowed, resolutions
 from markov_lrsao.rows.patterns import Pattern
@@ -226,6 +226,19 @@ def test_exits_that_lead_back_to_different_states_are_not_merged() -> None:
     _, became, exits = merge_alike(built, lambda x: x.phase, returns=1)
     assert exits[a] != exits[b]
     assert became[0] != became[1]
+
+
+def test_the_walk_finds_its_way_back_from_exits_that_stay_apart() -> None:
+    """After two exits of different outcome the walk comes back to states that behave alike."""
+    a, b, end = Exit(1, 0, (0,)), Exit(1, 0, (1,)), Exit(1, 1, (7,))
+    options: list[list[list[Pair]]] = [
+        [[(end, (6, 6))]],
+        [[(end, (6, 6))]],
+        [[(a, (6, 0)), (b, (0, 6))]],
+    ]
+    merged, _, exits = merge_alike(block(options, [9, 9, 9]), lambda x: x.patterns, returns=1)
+    assert exits[a] != exits[b]
+    assert all(merged.comes_back(exits[x]) is not None for x in (a, b))
 
 
 # -- orders of entries ------------------------------------------------------------------

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refined import COARSE, Point, unmerged
 
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, derive_automata
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.crossing.blocks import Stretch
 from markov_lrsao.exact.intervals import Interval
+from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.patterns import Pattern
 from markov_lrsao.values.cells import Precision, Traits, forgotten, rounded
 from markov_lrsao.values.clusters import Clusters

@@ -2,9 +2,9 @@
 
 Components come successors first. A component is written down as the rows of its states,
 each row a list of (target, numerator) over one reduced denominator, where a target outside
-is the *block* of that state and a target inside is -1 minus its place in the component.
-Two components with the same text are isomorphic over the same blocks, so their states have
-equal futures and share blocks. Texts are compared entry by entry; hashes only find candidates.
+is the *lump* of that state and a target inside is -1 minus its place in the component.
+Two components with the same text are isomorphic over the same lumps, so their states have
+equal futures and share lumps. Texts are compared entry by entry; hashes only find candidates.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def _gcd(a, b):  # type: ignore[no-untyped-def]
 def _write(graph, i, c, anonymous, at, text, weight):  # type: ignore[no-untyped-def]
     """Write the row of state i from `at` on; return (end, reduced denominator).
 
-    `graph` is (indptr, indices, numerators, denominators, component, place in it, block).
+    `graph` is (indptr, indices, numerators, denominators, component, place in it, lump).
     """
-    indptr, indices, nums, dens, label, place, block = graph
+    indptr, indices, nums, dens, label, place, lump = graph
     end = at
     for e in range(indptr[i], indptr[i + 1]):
         j = indices[e]
         if label[j] == c:
             target = -1 if anonymous else -1 - place[j]
         else:
-            target = block[j]
+            target = lump[j]
         k = end
         while k > at and text[k - 1] > target:
             k -= 1
@@ -88,15 +88,15 @@ def _arrange(graph, c, states, classes, at, text, weight, order, keys):  # type:
 
 
 @compiled(forceinline=True, allocates=False)
-def _same(f, g, s, pointer, target, numerator, denominator, block_class):  # type: ignore[no-untyped-def]
-    """Whether the components of s blocks that begin at f and at g have the same text."""
+def _same(f, g, s, pointer, target, numerator, denominator, lump_class):  # type: ignore[no-untyped-def]
+    """Whether the components of s lumps that begin at f and at g have the same text."""
     shift = pointer[g] - pointer[f]
     same = pointer[f + s] - pointer[f] == pointer[g + s] - pointer[g]
     k = 0
     while same and k < s:
         same = (
             denominator[f + k] == denominator[g + k]
-            and block_class[f + k] == block_class[g + k]
+            and lump_class[f + k] == lump_class[g + k]
             and pointer[f + k + 1] + shift == pointer[g + k + 1]
         )
         k += 1
@@ -111,15 +111,15 @@ def _same(f, g, s, pointer, target, numerator, denominator, block_class):  # typ
 def merge(  # type: ignore[no-untyped-def]
     indptr, indices, nums, dens, inside, label, members, start, classes, class_count, limit
 ):
-    """Return (block of each state, blocks, row pointers, targets, numerators, denominators,
-    first block of each block's component, a representative state of each block).
+    """Return (lump of each state, lumps, row pointers, targets, numerators, denominators,
+    first lump of each lump's component, a representative state of each lump).
 
     States outside are merged by class. Components of more than `limit` states, and states of
     different classes, are never merged.
     """
     size = len(inside)
     edges = len(indices)
-    block = np.full(size, -1, np.int64)
+    lump = np.full(size, -1, np.int64)
     place = np.zeros(size, np.int64)
     pointer = np.zeros(size + 1, np.int64)
     target = np.empty(edges, np.int64)
@@ -127,19 +127,19 @@ def merge(  # type: ignore[no-untyped-def]
     denominator = np.empty(size, np.int64)
     first = np.empty(size, np.int64)
     representative = np.empty(size, np.int64)
-    block_class = np.empty(size, np.int64)
-    width = np.zeros(size, np.int64)  # states of the component that begins at this block
+    lump_class = np.empty(size, np.int64)
+    width = np.zeros(size, np.int64)  # states of the component that begins at this lump
     code = np.zeros(size, np.int64)
     capacity = 16
     while capacity < 2 * size:
         capacity *= 2
     table = np.full(capacity, -1, np.int64)
     mask = capacity - 1
-    outside_block = np.full(class_count, -1, np.int64)
-    graph = (indptr, indices, nums, dens, label, place, block)
+    outside_lump = np.full(class_count, -1, np.int64)
+    graph = (indptr, indices, nums, dens, label, place, lump)
     order = np.empty(max(limit, 1), np.int64)
     keys = np.empty(max(limit, 1), np.int64)
-    blocks = 0
+    lumps = 0
     filled = 0
     for c in range(len(start) - 1):
         s = start[c + 1] - start[c]
@@ -147,18 +147,18 @@ def merge(  # type: ignore[no-untyped-def]
         i = states[0]
         if s == 1 and not inside[i]:
             o = classes[i]
-            if outside_block[o] < 0:
-                outside_block[o] = blocks
+            if outside_lump[o] < 0:
+                outside_lump[o] = lumps
                 target[filled] = -1
                 numerator[filled] = 1
                 filled += 1
-                denominator[blocks] = 1
-                first[blocks] = blocks
-                representative[blocks] = i
-                block_class[blocks] = o
-                blocks += 1
-                pointer[blocks] = filled
-            block[i] = outside_block[o]
+                denominator[lumps] = 1
+                first[lumps] = lumps
+                representative[lumps] = i
+                lump_class[lumps] = o
+                lumps += 1
+                pointer[lumps] = filled
+            lump[i] = outside_lump[o]
             continue
         if 1 < s <= limit:
             _arrange(graph, c, states, classes, filled, target, numerator, order, keys)
@@ -170,12 +170,12 @@ def merge(  # type: ignore[no-untyped-def]
         for k in range(s):
             i = states[k]
             at, below = _write(graph, i, c, False, at, target, numerator)
-            denominator[blocks + k] = below
-            block_class[blocks + k] = classes[i]
-            pointer[blocks + k + 1] = at
+            denominator[lumps + k] = below
+            lump_class[lumps + k] = classes[i]
+            pointer[lumps + k + 1] = at
             if s <= limit:
                 h = _mix(h, below, classes[i])
-                for e in range(pointer[blocks + k], at):
+                for e in range(pointer[lumps + k], at):
                     h = _mix(h, target[e], numerator[e])
         found = -1
         if s <= limit:
@@ -185,40 +185,40 @@ def merge(  # type: ignore[no-untyped-def]
                 if (
                     code[f] == h
                     and width[f] == s
-                    and _same(f, blocks, s, pointer, target, numerator, denominator, block_class)
+                    and _same(f, lumps, s, pointer, target, numerator, denominator, lump_class)
                 ):
                     found = f
                     break
                 slot = (slot + 1) & mask
             if found < 0:
-                table[slot] = blocks
+                table[slot] = lumps
         if found >= 0:
             for k in range(s):
-                block[states[k]] = found + k
+                lump[states[k]] = found + k
             continue
-        width[blocks] = s
-        code[blocks] = h
+        width[lumps] = s
+        code[lumps] = h
         for k in range(s):
-            block[states[k]] = blocks + k
-            first[blocks + k] = blocks
-            representative[blocks + k] = states[k]
-        blocks += s
+            lump[states[k]] = lumps + k
+            first[lumps + k] = lumps
+            representative[lumps + k] = states[k]
+        lumps += s
         filled = at
     return (
-        block,
-        blocks,
-        pointer[: blocks + 1],
+        lump,
+        lumps,
+        pointer[: lumps + 1],
         target[:filled],
         numerator[:filled],
-        denominator[:blocks],
-        first[:blocks],
-        representative[:blocks],
+        denominator[:lumps],
+        first[:lumps],
+        representative[:lumps],
     )
 
 
 @compiled()
-def check(indptr, indices, nums, dens, inside, block, qptr, qidx, qnum, qden):  # type: ignore[no-untyped-def]
-    """Return -1 if every inside state's row, summed by block, equals its block's row exactly.
+def check(indptr, indices, nums, dens, inside, lump, qptr, qidx, qnum, qden):  # type: ignore[no-untyped-def]
+    """Return -1 if every inside state's row, summed by lump, equals its lump's row exactly.
 
     Otherwise return a state where it does not. Denominators must be below 2^31.
     """
@@ -226,14 +226,14 @@ def check(indptr, indices, nums, dens, inside, block, qptr, qidx, qnum, qden):  
     for i in range(len(inside)):
         if not inside[i]:
             continue
-        b = block[i]
+        b = lump[i]
         for e in range(indptr[i], indptr[i + 1]):
-            total[block[indices[e]]] += nums[e]
+            total[lump[indices[e]]] += nums[e]
         for e in range(qptr[b], qptr[b + 1]):
             if total[qidx[e]] * qden[b] != qnum[e] * dens[i]:
                 return i
             total[qidx[e]] = 0
         for e in range(indptr[i], indptr[i + 1]):
-            if total[block[indices[e]]] != 0:
+            if total[lump[indices[e]]] != 0:
                 return i
     return -1

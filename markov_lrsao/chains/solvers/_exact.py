@@ -47,7 +47,7 @@ def solve_backward(
             small = [values[i] for i in first]
             _solve(merged.chain, merged.inside, small_constant, small, progress)
             check_residual(merged.chain, merged.inside, small_constant, small)
-            return [small[b] for b in merged.block.tolist()]
+            return [small[b] for b in merged.class_of.tolist()]
     result = list(values)
     _solve(chain, inside, constant, result, progress)
     check_residual(chain, inside, constant, result)

@@ -177,7 +177,7 @@ def _refuse(chain: MarkovChain, bad: int) -> None:
     if bad < -1:
         raise SolverError(
             f"a value at state {printable(chain.label(-2 - bad))} is below the range "
-            f"of floats; add --exact"
+            f'of floats; use `field="exact"`'
         )
     if bad >= 0:
         label = chain.components.label
@@ -186,7 +186,7 @@ def _refuse(chain: MarkovChain, bad: int) -> None:
         if np.any(label[chain.indices[own]] != label[bad]):
             raise SolverError(
                 f"the probability of leaving the component of state {name} is below "
-                f"the range of floats; add --exact"
+                f'the range of floats; use `field="exact"`'
             )
         raise NotAbsorbingError(f"state {name} is in a set that is never left")
 
@@ -194,7 +194,7 @@ def _refuse(chain: MarkovChain, bad: int) -> None:
 def _judge(values: FloatArray, report: FloatArray, floor: float) -> None:
     """Raise SolverError where underflow may have reached the digits of values above `floor`."""
     if not np.all(np.isfinite(values)):
-        raise FloatRangeError("a value exceeds the range of floats; add --exact")
+        raise FloatRangeError('a value exceeds the range of floats; use `field="exact"`')
     if not report[0]:
         return
     size = np.abs(values)
@@ -204,7 +204,7 @@ def _judge(values: FloatArray, report: FloatArray, floor: float) -> None:
     if loss > _NEGLIGIBLE:
         raise SolverError(
             "numbers inside the float solution fall below the range of floats, so "
-            "its digits cannot be trusted; add --exact"
+            'its digits cannot be trusted; use `field="exact"`'
         )
 
 

@@ -1,12 +1,12 @@
 """The quotient of a chain by states with equal futures, built and checked exactly.
 
-Write the states' partition into blocks. It is *lumpable* if any two states of a block go to
-every block with the same probability; then v = c + P v has one value per block whenever c
-and the given values outside do, and it is enough to solve on the blocks. Chains of learning
+Write the states' partition into classes. It is *lumpable* if any two states of a class go to
+every class with the same probability; then v = c + P v has one value per class whenever c
+and the given values outside do, and it is enough to solve on the classes. Chains of learning
 agents are full of such states (a pattern that will never be looked at again), so that the
 quotient is often a hundredth of the chain.
 
-Blocks are found in one pass over the components, successors first, in compiled code
+Classes are found in one pass over the components, successors first, in compiled code
 (`markov_lrsao.chains.kernels.lumps`), or with dictionaries where numbers are too long for it. Then
 lumpability itself is checked in integers on every row. An equation that holds exactly on the
 quotient therefore holds exactly in every state of the chain.
@@ -34,18 +34,18 @@ _PAYS_FOR_MERGING = 2_000  # states; below, an exact solve is quick, and the com
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """A chain on the blocks of another one.
+    """A chain on the classes of another one.
 
     Attributes
     ----------
-    chain : one state per block; blocks of outside states are absorbing
-    block : state -> block
-    representative : block -> one of its states
-    inside : which blocks hold unknowns
+    chain : one state per class; classes of outside states are absorbing
+    class_of : state -> class
+    representative : class -> one of its states
+    inside : which classes hold unknowns
     """
 
     chain: MarkovChain
-    block: IntArray
+    class_of: IntArray
     representative: IntArray
     inside: BoolArray
 
@@ -58,14 +58,14 @@ def worth_merging(chain: MarkovChain) -> bool:
     return chain.size >= _PAYS_FOR_MERGING
 
 
-def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotient:
+def quotient(chain: MarkovChain, inside: BoolArray, colours: IntArray) -> Quotient:
     """Merge states with equal futures.
 
     Parameters
     ----------
     inside : the unknowns; every other state must be absorbing
-    classes : states of different classes are never merged (0, 1, ...); states outside are
-        merged exactly by class
+    colours : states of different colours are never merged (0, 1, ...); states outside are
+        merged exactly by colour
 
     Raises
     ------
@@ -76,14 +76,14 @@ def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotie
         chain.denominators.dtype != object and chain.denominators.max() < _LARGEST_DENOMINATOR
     )
     if not small_numbers:
-        block, rows, representative = _merge(chain, inside, classes)
-        result = _assemble_rows(chain, inside, block, rows, representative)
+        class_of, rows, representative = _merge(chain, inside, colours)
+        result = _assemble_rows(chain, inside, class_of, rows, representative)
         bad = _check(chain, inside, result)
     else:
         from markov_lrsao.chains.kernels import lumps
 
         order = chain.components
-        block, _, pointer, target, numerator, denominator, first, representative = lumps.merge(
+        class_of, _, pointer, target, numerator, denominator, first, representative = lumps.merge(
             chain.indptr,
             chain.indices,
             chain.numerators,
@@ -92,8 +92,8 @@ def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotie
             order.label,
             order.members.copy(),
             order.start,
-            classes,
-            int(classes.max()) + 1,
+            colours,
+            int(colours.max()) + 1,
             _LARGEST_MERGED_COMPONENT,
         )
         own = np.repeat(np.arange(len(denominator)), np.diff(pointer))
@@ -102,7 +102,7 @@ def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotie
         result = _assemble(
             chain,
             inside,
-            block,
+            class_of,
             pointer,
             target[arrange],
             numerator[arrange],
@@ -116,7 +116,7 @@ def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotie
             chain.numerators,
             chain.denominators,
             inside,
-            block,
+            class_of,
             q.indptr,
             q.indices,
             q.numerators,
@@ -128,14 +128,14 @@ def quotient(chain: MarkovChain, inside: BoolArray, classes: IntArray) -> Quotie
 
 
 def _merge(
-    chain: MarkovChain, inside: BoolArray, classes: IntArray
+    chain: MarkovChain, inside: BoolArray, colours: IntArray
 ) -> tuple[IntArray, list[list[tuple[int, int]]], IntArray]:
-    """Find blocks with dictionaries; numbers of any size. See `lumps.merge`."""
+    """Find classes with dictionaries; numbers of any size. See `lumps.merge`."""
     pointers, columns = chain.indptr.tolist(), chain.indices.tolist()
     nums, dens = chain.numerators.tolist(), chain.denominators.tolist()
-    within, kind = inside.tolist(), classes.tolist()
+    within, colour = inside.tolist(), colours.tolist()
     starts, members = chain.components.start.tolist(), chain.components.members.tolist()
-    block = [-1] * chain.size
+    class_of = [-1] * chain.size
     known: dict[object, int] = {}
     rows: list[list[tuple[int, int]]] = []
     representative: list[int] = []
@@ -146,21 +146,21 @@ def _merge(
         for k in range(pointers[i], pointers[i + 1]):
             j = columns[k]
             at = place.get(j)
-            to = block[j] if at is None else -1 - at
+            to = class_of[j] if at is None else -1 - at
             entries[to] = entries.get(to, 0) + nums[k]
         for weight in entries.values():
             g = gcd(g, weight)
-        return kind[i], tuple(sorted((to, weight // g) for to, weight in entries.items()))
+        return colour[i], tuple(sorted((to, weight // g) for to, weight in entries.items()))
 
     for c in range(len(starts) - 1):
         states = members[starts[c] : starts[c + 1]]
         if not within[states[0]]:
-            key: object = ("outside", kind[states[0]])
+            key: object = ("outside", colour[states[0]])
             found = known.setdefault(key, len(rows))
             if found == len(rows):
                 rows.append([(found, 1)])
                 representative.append(states[0])
-            block[states[0]] = found
+            class_of[states[0]] = found
             continue
         if 1 < len(states) <= _LARGEST_MERGED_COMPONENT:
             anonymous = dict.fromkeys(states, 0)
@@ -170,20 +170,20 @@ def _merge(
         new = len(rows)
         found = known.setdefault(texts, new) if len(states) <= _LARGEST_MERGED_COMPONENT else new
         for k, i in enumerate(states):
-            block[i] = found + k
+            class_of[i] = found + k
         if found == new:
             for i, (_, entries) in zip(states, texts, strict=True):
                 rows.append(
                     sorted((new - 1 - to if to < 0 else to, weight) for to, weight in entries)
                 )
                 representative.append(i)
-    return np.array(block, np.int64), rows, np.array(representative, np.int64)
+    return np.array(class_of, np.int64), rows, np.array(representative, np.int64)
 
 
 def _assemble_rows(
     chain: MarkovChain,
     inside: BoolArray,
-    block: IntArray,
+    class_of: IntArray,
     rows: list[list[tuple[int, int]]],
     representative: IntArray,
 ) -> Quotient:
@@ -192,7 +192,7 @@ def _assemble_rows(
     return _assemble(
         chain,
         inside,
-        block,
+        class_of,
         np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
         np.array([to for row in rows for to, _ in row], np.int64),
         np.array([weight for row in rows for _, weight in row], dtype),
@@ -204,7 +204,7 @@ def _assemble_rows(
 def _assemble(
     chain: MarkovChain,
     inside: BoolArray,
-    block: IntArray,
+    class_of: IntArray,
     indptr: IntArray,
     indices: IntArray,
     numerators: npt.NDArray[np.int64],
@@ -216,18 +216,18 @@ def _assemble(
         indices=indices,
         numerators=numerators,
         denominators=denominators,
-        start=np.unique(block[chain.start]),
+        start=np.unique(class_of[chain.start]),
         positions=chain.positions[representative],
         labeller=lambda b: chain.label(int(representative[b])),
     )
-    return Quotient(merged, block, representative, inside[representative])
+    return Quotient(merged, class_of, representative, inside[representative])
 
 
 def _check(chain: MarkovChain, inside: BoolArray, result: Quotient) -> int:
-    """Return a state whose row, summed by block, is not its block's row, or -1."""
-    block, merged = result.block, result.chain
-    pointers, to = chain.indptr.tolist(), block[chain.indices].tolist()
-    nums, dens, own = chain.numerators.tolist(), chain.denominators.tolist(), block.tolist()
+    """Return a state whose row, summed by class, is not its class's row, or -1."""
+    class_of, merged = result.class_of, result.chain
+    pointers, to = chain.indptr.tolist(), class_of[chain.indices].tolist()
+    nums, dens, own = chain.numerators.tolist(), chain.denominators.tolist(), class_of.tolist()
     rows = [
         dict(zip(merged.indices[a:b].tolist(), merged.numerators[a:b].tolist(), strict=True))
         for a, b in zip(merged.indptr[:-1].tolist(), merged.indptr[1:].tolist(), strict=True)

@@ -11,7 +11,7 @@ from flint import fmpq
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.exact.rationals import to_float
 from simulate.kernels import entries as entries
-from simulate.runs.tables import Tables
+from simulate.runs.encoding import EncodedLaw
 
 Entry = tuple[float, float, float]
 
@@ -26,11 +26,11 @@ def contains(entry: Entry, exact: fmpq) -> bool:
     return bool(abs(exact - rational(value) * power) <= rational(error) * power)
 
 
-def tables(
+def encoded(
     n: int = 9, alpha: str = "4/5", gamma: str | None = None, r: str | None = None
-) -> Tables:
+) -> EncodedLaw:
     parameters = Parameters.paper(n, alpha, gamma, r)
-    return Tables.of(StepLaw.of(Landscape.jump(n, 2), Algorithm.lrsao(parameters)))
+    return EncodedLaw.of(StepLaw.of(Landscape.jump(n, 2), Algorithm.lrsao(parameters)))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def tables(
     ],
 )
 def test_random_histories_stay_inside_their_error_bars(alpha: str, gamma: str) -> None:
-    table = tables(alpha=alpha, gamma=gamma, r="5")
+    table = encoded(alpha=alpha, gamma=gamma, r="5")
     numbers, draw = table.numbers, random.Random(f"{alpha} {gamma}")
     algorithm = table.step_law.algorithm
     keep, boot = algorithm.keep, algorithm.bootstrap
@@ -73,7 +73,7 @@ def test_random_histories_stay_inside_their_error_bars(alpha: str, gamma: str) -
 
 
 def test_decay_keeps_sign_and_precision_for_ever() -> None:
-    numbers = tables().numbers
+    numbers = encoded().numbers
     v, e, s = 1.0, 0.0, 0.0
     for _ in range(3):
         v, e, s = entries.decay(v, e, s, 10**12 + 12345, numbers.lam_mantissa, numbers.lam_exponent)
@@ -83,7 +83,7 @@ def test_decay_keeps_sign_and_precision_for_ever() -> None:
 
 
 def test_powers_of_lam_are_the_nearest_floats() -> None:
-    table = tables(10_000)
+    table = encoded(10_000)
     lam = table.step_law.algorithm.keep + table.step_law.algorithm.bootstrap
     for k in [1, 2, 63, 64, 128, 63 * 64]:
         place = k if k < 64 else 64 + k // 64
@@ -150,7 +150,7 @@ def test_safe_rejections_never_pass_the_runner_up() -> None:
 
 
 def test_tags_are_exact() -> None:
-    table = tables(25)
+    table = encoded(25)
     numbers, algorithm = table.numbers, table.step_law.algorithm
     low = numbers.lowest
     assert table.tagged[-low] == 0

@@ -20,7 +20,7 @@ from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.kernels import entries as entries
 from simulate.kernels import philox, updates
 from simulate.runs.decide import History
-from simulate.runs.tables import Tables
+from simulate.runs.encoding import EncodedLaw
 
 U = fmpq(1, 2**53)
 Entry = tuple[float, float, float]
@@ -52,7 +52,7 @@ def lrsao(n: int = 9, alpha: str = "4/5", gamma: str | None = None) -> StepLaw:
 @pytest.mark.parametrize("alpha", ["4/5", "1/9", "999/1000"])
 def test_decay_covers_the_worst_rounding(alpha: str) -> None:
     """Of f factors each is off by u, and so is each of the f products (the first is exact)."""
-    table = Tables.of(lrsao(alpha=alpha))
+    table = EncodedLaw.of(lrsao(alpha=alpha))
     mantissas, exponents = table.numbers.lam_mantissa, table.numbers.lam_exponent
     lam = table.step_law.algorithm.keep + table.step_law.algorithm.bootstrap
     draw = random.Random(alpha)
@@ -71,7 +71,7 @@ def test_decay_covers_the_worst_rounding(alpha: str) -> None:
 
 
 def test_an_uncertain_sign_decays_to_a_hull_of_zero() -> None:
-    numbers = Tables.of(lrsao()).numbers
+    numbers = EncodedLaw.of(lrsao()).numbers
     found = entries.decay(0.5, 1.0, 0.0, 2000, numbers.lam_mantissa, numbers.lam_exponent)
     assert found[2] == 0.0
     assert contains(found, fmpq(0))
@@ -104,7 +104,7 @@ def inside(draw: random.Random, entry: Entry) -> fmpq:
 
 def test_updates_cover_the_worst_rounding() -> None:
     draw = random.Random(3)
-    table = Tables.of(lrsao())
+    table = EncodedLaw.of(lrsao())
     numbers, algorithm = table.numbers, table.step_law.algorithm
     keep, boot = algorithm.keep, algorithm.bootstrap
     for _ in range(4000):
@@ -128,7 +128,7 @@ def test_updates_cover_the_worst_rounding() -> None:
 
 def test_updates_lose_neither_sign_nor_precision() -> None:
     """An exact 0 adds no error, at whichever scale the other number is."""
-    numbers = Tables.of(lrsao()).numbers
+    numbers = EncodedLaw.of(lrsao()).numbers
     for scale in (-1.0, -7.0):
         for x, y in (
             ((1.5, 1e-17, scale), (0.0, 0.0, 0.0)),
@@ -276,8 +276,8 @@ def test_when_rejections_are_safe_for_ever() -> None:
 
 
 def test_balls_enclose_the_rationals_of_random_histories() -> None:
-    tables = Tables.of(lrsao())
-    draw, history = random.Random(2), History(Tables.of(lrsao()))
+    encoded = EncodedLaw.of(lrsao())
+    draw, history = random.Random(2), History(EncodedLaw.of(lrsao()))
     nodes = [0]
     for _ in range(60):
         kind = draw.choice(["decay", "learn", "learn", "max"])
@@ -288,7 +288,7 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
                 history._node(
                     "learn",
                     draw.choice(nodes),
-                    draw.randrange(len(tables.gains)),
+                    draw.randrange(len(encoded.gains)),
                     draw.choice(nodes),
                 )
             )
@@ -299,7 +299,7 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
                 )
             )
     exact = history._rationals(set(nodes))
-    algorithm = tables.step_law.algorithm
+    algorithm = encoded.step_law.algorithm
     lam = algorithm.keep + algorithm.bootstrap
     for index in set(nodes) - {0}:
         kind, parts = history._nodes[index]
@@ -307,7 +307,7 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
         if kind == "decay":
             assert exact[index] == first * lam ** parts[1]
         elif kind == "learn":
-            learnt = tables.gains[parts[1]] + algorithm.bootstrap * exact[parts[2]]
+            learnt = encoded.gains[parts[1]] + algorithm.bootstrap * exact[parts[2]]
             assert exact[index] == algorithm.keep * first + learnt
         else:
             assert exact[index] == max(exact[i] for i in parts)
@@ -325,7 +325,7 @@ def test_balls_enclose_the_rationals_of_random_histories() -> None:
 
 
 def test_counters_carry_over() -> None:
-    """After 2^64 blocks the second word of the counter counts on, as NumPy's does."""
+    """After 2^64 batches the second word of the counter counts on, as NumPy's does."""
     stream = np.full(philox.WORDS, 77, dtype=np.uint64)
     philox.start(stream, np.uint64(5), np.uint64(6), np.uint64(3), np.uint64(1))
     stream[philox._COUNTER] = np.uint64(2**64 - 3)

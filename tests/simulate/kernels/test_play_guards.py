@@ -15,30 +15,30 @@ from scipy import stats
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.kernels import monitors, philox
+from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.runner import simulate, trace_run
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
-from simulate.runs.tables import Tables
 
 RUNS = 40
 
 
 def test_unwatched_runs_end_and_leave_the_monitors_alone() -> None:
     """A run that goes on and on is ended by the flag, and seen by its status."""
-    tables = Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
-    law, stop = tables.law, Stop()
-    game = Game(tables, stream_key(5), True, True, 100_000, None, stop)
+    encoded = EncodedLaw.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
+    law, stop = encoded.law, Stop()
+    game = Game(encoded, stream_key(5), True, True, 100_000, None, stop)
     game.compile()
     hits, facts = game.arrays(RUNS)
-    counts = Watch.empty(tables, 5, Rules()).fresh()
+    counts = Watch.empty(encoded, 5, Rules()).fresh()
     before = copy.deepcopy(counts[1:-1])
     timer = threading.Timer(20.0, stop.set)
     timer.start()
     game.kernels.play_block(
         law,
-        tables.numbers,
+        encoded.numbers,
         game.mode,
         counts._replace(watch=False),
         0,
@@ -119,7 +119,7 @@ def test_the_first_violation_of_the_first_run_is_reported() -> None:
 
 
 def test_rejections_of_ties_are_shared_by_their_weights() -> None:
-    law = Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))).law
+    law = EncodedLaw.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))).law
     law = law._replace(n=10, each=(0, 1, 2, 3), weight=np.array([[9, 4, 0, 7]], dtype=np.int64))
     uses = np.zeros((2, 1, 4), dtype=np.int64)
     stream = np.zeros(philox.WORDS, dtype=np.uint64)

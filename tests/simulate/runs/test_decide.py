@@ -8,21 +8,21 @@ from flint import ctx, fmpq
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from simulate.runs.decide import History
-from simulate.runs.tables import Tables
+from simulate.runs.encoding import EncodedLaw
 
 
 @pytest.fixture
-def tables() -> Tables:
-    return Tables.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
+def encoded() -> EncodedLaw:
+    return EncodedLaw.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9))))
 
 
-def gain(tables: Tables, value: fmpq) -> int:
-    return tables.gains.index(value)
+def gain(encoded: EncodedLaw, value: fmpq) -> int:
+    return encoded.gains.index(value)
 
 
-def test_same_history_is_the_same_node(tables: Tables) -> None:
-    history, before = History(tables), ctx.prec
-    penalty = gain(tables, fmpq(-14, 5))
+def test_same_history_is_the_same_node(encoded: EncodedLaw) -> None:
+    history, before = History(encoded), ctx.prec
+    penalty = gain(encoded, fmpq(-14, 5))
     left = history._node("learn", 0, penalty, 0)
     assert history._node("learn", 0, penalty, 0) == left
     assert history.largest([left, left]) == {left}
@@ -30,10 +30,10 @@ def test_same_history_is_the_same_node(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 40, 400, 5000])
-def test_differences_of_any_size_are_seen(tables: Tables, count: int) -> None:
+def test_differences_of_any_size_are_seen(encoded: EncodedLaw, count: int) -> None:
     """-alpha r + alpha gamma lam^count x against -alpha r: apart by 0.28^count."""
-    history = History(tables)
-    reward, penalty = gain(tables, fmpq(4, 5)), gain(tables, fmpq(-14, 5))
+    history = History(encoded)
+    reward, penalty = gain(encoded, fmpq(4, 5)), gain(encoded, fmpq(-14, 5))
     small = history._node("decay", history._node("learn", 0, reward, 0), count)
     raised = history._node("learn", 0, penalty, small)
     plain = history._node("learn", 0, penalty, 0)
@@ -42,9 +42,9 @@ def test_differences_of_any_size_are_seen(tables: Tables, count: int) -> None:
     assert history.largest([lowest, plain]) == {lowest}
 
 
-def test_equal_numbers_with_different_histories_tie(tables: Tables) -> None:
-    history = History(tables)
-    reward, nothing = gain(tables, fmpq(4, 5)), gain(tables, fmpq(0))
+def test_equal_numbers_with_different_histories_tie(encoded: EncodedLaw) -> None:
+    history = History(encoded)
+    reward, nothing = gain(encoded, fmpq(4, 5)), gain(encoded, fmpq(0))
     entry = history._node("learn", 0, reward, 0)
     by_rejection = history._node("decay", entry, 1)
     by_update = history._node("learn", entry, nothing, entry)
@@ -52,11 +52,11 @@ def test_equal_numbers_with_different_histories_tie(tables: Tables) -> None:
     assert history.largest([by_rejection, by_update, 0]) == {by_rejection, by_update}
 
 
-def test_replay_follows_the_trace(tables: Tables) -> None:
+def test_replay_follows_the_trace(encoded: EncodedLaw) -> None:
     """Up with L from 0 (reward 1), two rejections at 1, a restart, up with R (penalty)."""
-    law = tables.step_law
+    law = encoded.step_law
     left, right = law.actions.index("L"), law.actions.index("R")
-    history = History(tables)
+    history = History(encoded)
     history.replay(np.array([[0, 0, 0b111, 0, left, 1], [1, 1, 1 << left, 2, -1, -1]]))
     values = history._rationals(set(history.entries(1)))
     lam = law.algorithm.keep + law.algorithm.bootstrap

@@ -275,7 +275,7 @@ def test_event_kernel_refuses_rewarded_rejections() -> None:
         bootstrap=algorithm.bootstrap,
     )
     law = StepLaw.of(Landscape.jump(9, 2), changed)
-    with pytest.raises(ParameterError, match="kernel = step"):
+    with pytest.raises(ParameterError, match='`kernel="step"`'):
         simulate(law, runs=1, seed=1, limit=100)
     samples = simulate(law, runs=3, seed=1, limit=300, kernel="step")
     for run in range(3):

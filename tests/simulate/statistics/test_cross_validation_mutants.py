@@ -26,7 +26,7 @@ from markov_lrsao.exact.quantity import Infinite
 from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN
 from simulate.runs import runner
-from simulate.runs.tables import Tables
+from simulate.runs.encoding import EncodedLaw
 from simulate.statistics import comparisons, crossval
 from simulate.statistics.crossval import cross_validate
 
@@ -56,7 +56,7 @@ def changed_algorithm(change: Callable[[Algorithm], dict[str, Any]]) -> Callable
         right = Algorithm.lrsao
 
         def wrong(parameters: Any) -> Algorithm:
-            algorithm = right(parameters)
+            algorithm: Algorithm = right(parameters)
             return replace(algorithm, **change(algorithm))
 
         patch.setattr(Algorithm, "lrsao", wrong)
@@ -81,7 +81,7 @@ def wrong_variance(patch: Patch) -> None:
 
 
 def engine_reads_another_law(patch: Patch) -> None:
-    """Engine: its tables are those of the open bridges."""
+    """Engine: its encoded are those of the open bridges."""
     engine = import_module("markov_lrsao.answers.expected")
 
     class Wrong:
@@ -113,22 +113,22 @@ def law_of_t_is_late(patch: Patch) -> None:
     patch.setattr(module, "distribution", lambda *a, **k: Late(right(*a, **k)))
 
 
-def changed_tables(change: Callable[[Tables], dict[str, Any]]) -> Callable[[Patch], None]:
+def changed_tables(change: Callable[[EncodedLaw], dict[str, Any]]) -> Callable[[Patch], None]:
     def mutant(patch: Patch) -> None:
-        def wrong(law: StepLaw) -> Tables:
-            tables = Tables.of(law)
-            return replace(tables, law=tables.law._replace(**change(tables)))
+        def wrong(law: StepLaw) -> EncodedLaw:
+            encoded = EncodedLaw.of(law)
+            return replace(encoded, law=encoded.law._replace(**change(encoded)))
 
-        patch.setattr(runner, "_tables", lru_cache(wrong))
+        patch.setattr(runner, "_encoded", lru_cache(wrong))
 
     return mutant
 
 
-def accepted(p: int, action: int, direction: int) -> Callable[[Tables], dict[str, Any]]:
+def accepted(p: int, action: int, direction: int) -> Callable[[EncodedLaw], dict[str, Any]]:
     """Turn one entry of the kernels' table of accepted moves."""
 
-    def change(tables: Tables) -> dict[str, Any]:
-        n, table = tables.law.n, tables.law.accepted.copy()
+    def change(encoded: EncodedLaw) -> dict[str, Any]:
+        n, table = encoded.law.n, encoded.law.accepted.copy()
         table[p, action, direction] ^= 1
         weight = (
             table[:, :, 0] * np.arange(n + 1)[:, None]
@@ -142,11 +142,11 @@ def accepted(p: int, action: int, direction: int) -> Callable[[Tables], dict[str
     return change
 
 
-def nothing_accepted(tables: Tables) -> dict[str, Any]:
+def nothing_accepted(encoded: EncodedLaw) -> dict[str, Any]:
     """Nothing is accepted on the right plateau: no run ends."""
-    table = tables.law.accepted.copy()
+    table = encoded.law.accepted.copy()
     table[7] = 0
-    weight = tables.law.weight.copy()
+    weight = encoded.law.weight.copy()
     weight[7] = 0
     return {"accepted": table, "weight": weight}
 
@@ -207,7 +207,7 @@ def test_mutants_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_without_mutants_all_agree() -> None:
-    """The same cells, runs and seed."""
+    """The same experiments, runs and seed."""
     found = cross_validate([(9, 2)], runs=30_000, seed=3, level=LEVEL, points=("eager",))
     assert found.agrees, found.failures
     assert found.tests == 1 + 1 + 8 + 1

@@ -113,7 +113,7 @@ def test_cross_validation_finds_a_wrong_law_and_names_the_cell() -> None:
         points=("paper",),
     )
     assert not large.agrees
-    assert {(cell.n, test.quantity) for cell, test in large.failures} == {
+    assert {(experiment.n, test.quantity) for experiment, test in large.failures} == {
         (1000, name) for name in ("T", "T3", "Var T", "Var T3")
     }
     assert large.to_dict()["failures"][0]["n"] == 1000
@@ -141,7 +141,7 @@ def test_event_and_step_kernels_draw_from_the_same_law() -> None:
 
 
 def test_empty_grid() -> None:
-    with pytest.raises(ParameterError, match="no cell"):
+    with pytest.raises(ParameterError, match="nothing to compare"):
         cross_validate(grid(8), runs=10)
 
 
@@ -167,7 +167,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize(
-    "cells",
+    "experiments",
     [
         pytest.param(
             random.Random(12).sample(LARGE, len(LARGE) // 10), id="a tenth", marks=pytest.mark.slow
@@ -175,11 +175,11 @@ LARGE = [
         pytest.param(LARGE, id="all", marks=pytest.mark.exhaustive),
     ],
 )
-def test_moments_on_a_large_grid(cells: list[tuple[int, int]]) -> None:
+def test_moments_on_a_large_grid(experiments: list[tuple[int, int]]) -> None:
     """At least 30 (n, l), 10^6 runs on the small ones, 0.1% family-wise; seed fixed beforehand."""
     assert len(LARGE) >= 30
     agreement = cross_validate(
-        cells,
+        experiments,
         seed=20_250_714,
         distributions=False,
         points=("paper",),

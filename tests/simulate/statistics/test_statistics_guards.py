@@ -19,7 +19,7 @@ from markov_lrsao.exact.quantity import Quantity, Simulated
 from simulate.runs.samples import Samples
 from simulate.statistics import comparisons, crossval
 from simulate.statistics.comparisons import Comparison, mean_test, variance_test
-from simulate.statistics.crossval import Agreement, Cell, cross_validate, grid
+from simulate.statistics.crossval import Agreement, Experiment, cross_validate, grid
 from simulate.statistics.estimates import (
     ecdf,
     mean_estimate,
@@ -333,7 +333,9 @@ def test_which_moments_are_compared() -> None:
 
 def agreement(p_values: list[float], level: float = 0.01) -> Agreement:
     tests = tuple(Comparison("T", "z", 1.0, 1.0, 0.0, p) for p in p_values)
-    return Agreement(level=level, cells=(Cell(9, 2, "paper", 10, 1, 99, "joint", 0, tests),))
+    return Agreement(
+        level=level, experiments=(Experiment(9, 2, "paper", 10, 1, 99, "joint", 0, tests),)
+    )
 
 
 def test_the_family_wise_level() -> None:
@@ -362,13 +364,13 @@ def test_the_grid_is_all_of_jump() -> None:
 
 def test_what_a_cross_validation_compares() -> None:
     found = cross_validate([(9, 2)], runs=400, points=("paper",))
-    names = [c.quantity for c in found.cells[0].comparisons]
+    names = [c.quantity for c in found.experiments[0].comparisons]
     moments = [f"{kind}{name}" for name in ("T", "T1", "T2", "T3") for kind in ("", "Var ")]
     assert names == ["bit strings", "runs that do not end", *moments, "law of T"]
-    assert (found.cells[0].point, found.cells[0].seed) == ("paper", 1)
+    assert (found.experiments[0].point, found.experiments[0].seed) == ("paper", 1)
     short = cross_validate([(9, 2)], runs=400, points=("paper",), distributions=False)
-    assert [c.quantity for c in short.cells[0].comparisons] == names[:-1]
-    with pytest.raises(ParameterError, match="no cell"):
+    assert [c.quantity for c in short.experiments[0].comparisons] == names[:-1]
+    with pytest.raises(ParameterError, match="nothing to compare"):
         cross_validate([])
 
 

@@ -25,7 +25,7 @@ LONG: dict[str, Any] = {
     "ell": 2,
     "runs": 400,
     "seed": 5,
-    "block": 20,
+    "batch": 20,
     "kernel": "step",
 }
 
@@ -116,7 +116,7 @@ class Lost:
     def result(self, timeout: float) -> str:
         if len(self._statuses) > 1:
             raise TimeoutError
-        return "a block"
+        return "a batch"
 
     def later(self) -> None:
         self._statuses = self._statuses[1:] or self._statuses
@@ -151,13 +151,13 @@ def test_a_result_that_died_with_its_worker_is_waited_for(
         as_current=nullcontext,
         status="running",
     )
-    cell = Plan.of(FIELDS).cells[0]
-    played: list[object] = list(_Hand(client, [(1, cell, 0, 10)], "tcp://x").play())
-    assert played == [(1, "a block")]
+    experiment = Plan.of(FIELDS).experiments[0]
+    played: list[object] = list(_Hand(client, [(1, experiment, 0, 10)], "tcp://x").play())
+    assert played == [(1, "a batch")]
     assert len(looks) == len(statuses)
     client.submit = lambda *_, **__: Lost("cancelled")
     with pytest.raises(SchedulerError, match="gave up"):
-        list(_Hand(client, [(1, cell, 0, 10)], "tcp://x").play())
+        list(_Hand(client, [(1, experiment, 0, 10)], "tcp://x").play())
 
 
 def test_dask_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,10 +245,10 @@ def test_dask_cluster_with_a_killed_worker(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("event", ["Ctrl-C", "the scheduler dies"])
 def test_a_sweep_on_dask_that_is_cut_off(tmp_path: Path, event: str) -> None:
-    """One line, what was finished is stored, and the workers stop their blocks of hours."""
+    """One line, what was finished is stored, and the workers stop their batches of hours."""
     pytest.importorskip("distributed")
     out = tmp_path / "dask.sqlite"
-    hours = {"n": [300, 20_000], "ell": 2, "runs": 20, "block": 10, "kernel": "step", "seed": 5}
+    hours = {"n": [300, 20_000], "ell": 2, "runs": 20, "batch": 10, "kernel": "step", "seed": 5}
     with Cluster(tmp_path, 1) as cluster:
         sweep = cluster.sweep(hours, out)
         wait_for_rows(out, 2, sweep)
@@ -262,7 +262,7 @@ def test_a_sweep_on_dask_that_is_cut_off(tmp_path: Path, event: str) -> None:
         if event == "Ctrl-C":
             assert err == b"interrupted\n"
         else:
-            assert b"finished blocks are stored, so start the cluster and this sweep again" in err
+            assert b"finished batches are stored, so start the cluster and this sweep again" in err
         rest = cluster.workers[0].pid
         deadline = time.monotonic() + 60
         while processor_seconds(rest, 2.0) > 0.5:

@@ -51,7 +51,7 @@ COMMANDS = {
         "100000",
         "--monitors",
     ],
-    "sweep": ["sweep", *HOURS, "--block", "50000", "--out", "s.sqlite"],
+    "sweep": ["sweep", *HOURS, "--batch", "50000", "--out", "s.sqlite"],
     "cross-validate": [
         "cross-validate",
         "--n-max",
@@ -159,14 +159,14 @@ def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
         "2",
         "--runs",
         "2000",
-        "--block",
+        "--batch",
         "10",
         "--kernel",
         "step",
         "--out",
         "s.sqlite",
     ]
-    plan = Plan.of({"n": "300:340:20", "ell": 2, "runs": 2000, "block": 10, "kernel": "step"})
+    plan = Plan.of({"n": "300:340:20", "ell": 2, "runs": 2000, "batch": 10, "kernel": "step"})
     assert interrupt(arguments, tmp_path, 4.0) == (130, LINE)
     with ResultsFile(tmp_path / "s.sqlite") as file:  # checks every row
         assert file.done()
@@ -175,16 +175,16 @@ def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
         rows = db.execute("SELECT count(*) FROM results").fetchone()[0]
     db.close()
     assert 0 < rows < 600
-    few = Plan.of({"n": 300, "ell": 2, "runs": 30, "block": 10, "kernel": "step"})
+    few = Plan.of({"n": 300, "ell": 2, "runs": 30, "batch": 10, "kernel": "step"})
     run_sweep(few, path)
-    assert plan.cells[0].key == few.cells[0].key
+    assert plan.experiments[0].key == few.experiments[0].key
     direct = simulate(
-        few.cells[0].law(),
+        few.experiments[0].law(),
         runs=30,
         seed=1,
         kernel="step",
-        limit=few.cells[0].limit,
-        path=few.cells[0].path,
+        limit=few.experiments[0].limit,
+        path=few.experiments[0].path,
     )
     with ResultsFile(path) as file:
         stored = file.runs(1)

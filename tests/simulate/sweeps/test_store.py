@@ -20,7 +20,7 @@ from simulate.sweeps.plan import Plan
 from simulate.sweeps.store import DamagedError, ResultsFile, ResultsFileError, salvage
 from simulate.sweeps.sweep import run_sweep, sweep_results
 
-FIELDS: dict[str, Any] = {"n": "9:10", "ell": 2, "runs": 60, "seed": 11, "block": 25}
+FIELDS: dict[str, Any] = {"n": "9:10", "ell": 2, "runs": 60, "seed": 11, "batch": 25}
 
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
@@ -62,11 +62,11 @@ def test_an_edited_landscape_file_is_another_cell(tmp_path: Path) -> None:
     assert means(out, second) != before
     assert means(out, first) == before  # the file's first content needs no file any more
     direct = simulate(
-        second.cells[0].law(),
+        second.experiments[0].law(),
         runs=40,
         seed=1,
-        path=second.cells[0].path,
-        limit=second.cells[0].limit,
+        path=second.experiments[0].path,
+        limit=second.experiments[0].limit,
     )
     assert means(out, second) == [(40, direct.times.mean())]
 
@@ -83,9 +83,9 @@ def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
 
 
 def test_keys_follow_everything_that_is_simulated() -> None:
-    base = Plan.of({"n": 12, "ell": 2}).cells[0]
+    base = Plan.of({"n": 12, "ell": 2}).experiments[0]
     others = [
-        Plan.of({"n": 12, "ell": 2} | change).cells[0]
+        Plan.of({"n": 12, "ell": 2} | change).experiments[0]
         for change in (
             {"n": 13},
             {"ell": 3},
@@ -101,9 +101,11 @@ def test_keys_follow_everything_that_is_simulated() -> None:
             {"seed": 2},
         )
     ]
-    assert len({cell.key for cell in (base, *others)}) == 13
+    assert len({experiment.key for experiment in (base, *others)}) == 13
     # the same by another name: the paper's r written out
-    assert Plan.of({"n": 12, "ell": 2, "alpha": "0.8", "gamma": "1/13"}).cells[0].key == base.key
+    assert (
+        Plan.of({"n": 12, "ell": 2, "alpha": "0.8", "gamma": "1/13"}).experiments[0].key == base.key
+    )
 
 
 # -- continued -------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ def test_more_runs_continue_a_cell(tmp_path: Path, steps: tuple[int, ...]) -> No
     grown, whole = tmp_path / "grown.sqlite", tmp_path / "whole.sqlite"
     had = 0
     for runs in steps:
-        plan = Plan.of(FIELDS | {"runs": runs, "block": 25 if runs == steps[0] else 40})
+        plan = Plan.of(FIELDS | {"runs": runs, "batch": 25 if runs == steps[0] else 40})
         assert run_sweep(plan, grown) == 2 * max(0, runs - had), "stored runs were played again"
         had = max(had, runs)
         fresh = tmp_path / f"fresh{runs}.sqlite"
@@ -134,13 +136,15 @@ def test_restarts_and_decisions_are_kept_per_run(tmp_path: Path) -> None:
             "restart": 150,
             "limit": "5n2",
             "runs": 90,
-            "block": 40,
+            "batch": 40,
             "landscape": "jump-open",
         }
     )
     run_sweep(plan, out)
-    cell = plan.cells[0]
-    direct = simulate(cell.law(), runs=90, seed=1, restart=150, limit=720, path=cell.path)
+    experiment = plan.experiments[0]
+    direct = simulate(
+        experiment.law(), runs=90, seed=1, restart=150, limit=720, path=experiment.path
+    )
     with ResultsFile(out) as file:
         stored = file.runs(1)
         assert stored is not None
@@ -240,29 +244,29 @@ def test_every_byte_of_the_file(tmp_path: Path) -> None:
 CHANGES = [
     (
         "UPDATE results SET spent = hits WHERE cell = 2 AND first_run = 25",
-        "n = 10, ell = 2, the block of run 25",
+        "n = 10, ell = 2, the batch of run 25",
     ),
     ("UPDATE results SET successes = successes - 1 WHERE cell = 1 AND first_run = 0", "n = 9"),
-    ("UPDATE results SET first_run = 75 WHERE cell = 1 AND first_run = 50", "the block of run 75"),
+    ("UPDATE results SET first_run = 75 WHERE cell = 1 AND first_run = 50", "the batch of run 75"),
     (
         "UPDATE results SET cell = 2, first_run = 75 WHERE cell = 1 AND first_run = 50",
-        "n = 10, ell = 2, the block of run 75",
+        "n = 10, ell = 2, the batch of run 75",
     ),
     ("DELETE FROM results WHERE cell = 1 AND first_run = 50", "lost or added"),
     (
         "INSERT INTO results SELECT cell, 75, runs, successes, steps, hits, spent, restarts, "
         "decisions, digest FROM results WHERE cell = 1 AND first_run = 50",
-        "the block of run 75",
+        "the batch of run 75",
     ),
     (
         "UPDATE cells SET plan = replace(plan, '4/5', '3/5'), block = 26 WHERE cell = 2",
-        "the entry of cell 2",
+        "the entry of experiment 2",
     ),
     (
         "INSERT INTO cells SELECT 3, 'x', block, plan, digest FROM cells WHERE cell = 1",
-        "the entry of cell 3",
+        "the entry of experiment 3",
     ),
-    ("DELETE FROM cells WHERE cell = 2", "cell 2, the block of run 0"),
+    ("DELETE FROM cells WHERE cell = 2", "experiment 2, the batch of run 0"),
     ("UPDATE seal SET results = results + 1", "lost or added"),
     ("DELETE FROM seal", "lost or added"),
     ("DROP TABLE seal", "tables have changed"),
@@ -291,7 +295,7 @@ def test_a_changed_row_is_named_and_replayed(
         "60",
         "--seed",
         "11",
-        "--block",
+        "--batch",
         "25",
         "--out",
         str(path),
@@ -364,7 +368,7 @@ def test_read_only_stores(
 
 
 def test_two_sweeps_share_a_file(tmp_path: Path) -> None:
-    """Blocks that somebody else has stored meanwhile are left as they are."""
+    """Batches that somebody else has stored meanwhile are left as they are."""
     path, copy = tmp_path / "r.sqlite", tmp_path / "copy.sqlite"
     plan = play(path)
     shutil.copy(path, copy)

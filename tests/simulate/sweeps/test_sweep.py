@@ -15,7 +15,7 @@ from sweep_files import FIELDS, table
 
 from markov_lrsao.errors import ParameterError
 from simulate.runs.runner import simulate
-from simulate.sweeps.plan import CellPlan, Plan, ells_at, parse_count
+from simulate.sweeps.plan import Experiment, Plan, ells_at, parse_count
 from simulate.sweeps.store import ResultsFile, ResultsFileError
 from simulate.sweeps.sweep import run_sweep, sweep_results
 
@@ -30,10 +30,10 @@ def test_plan_is_a_product() -> None:
         }
     )
     ells = {20: (2, 4, 7), 27: (2, 5, 3, 11)}  # repetitions are dropped
-    assert [(c.n, c.ell, c.alpha) for c in plan.cells] == [
+    assert [(c.n, c.ell, c.alpha) for c in plan.experiments] == [
         (n, ell, alpha) for n in (20, 27) for ell in ells[n] for alpha in ("4/5", "1/2")
     ]
-    assert {c.limit for c in plan.cells} == {4000, 7290}
+    assert {c.limit for c in plan.experiments} == {4000, 7290}
 
 
 def test_counts_of_steps() -> None:
@@ -54,17 +54,17 @@ def test_schedules_and_ranges_of_ell() -> None:
 
 def test_hyper_parameters_of_a_plan_are_lists_too() -> None:
     plan = Plan.of({"n": 9, "ell": 2, "alpha": "0.8,0.7:0.9@2", "gamma": [None, "1/20"]})
-    assert [(c.alpha, c.gamma) for c in plan.cells] == [
+    assert [(c.alpha, c.gamma) for c in plan.experiments] == [
         (alpha, gamma) for alpha in ("4/5", "7/10", "9/10") for gamma in (None, "1/20")
     ]
 
 
 def test_schedules_are_the_papers() -> None:
     plan = Plan.of({"n": "50:10000:50", "ell": [2, "cbrt", "sqrt", "half"], "runs": 2000})
-    assert len(plan.cells) == 800
-    at = {(c.n, c.ell) for c in plan.cells if c.n == 10_000}
+    assert len(plan.experiments) == 800
+    at = {(c.n, c.ell) for c in plan.experiments if c.n == 10_000}
     assert at == {(10_000, 2), (10_000, 21), (10_000, 100), (10_000, 4997)}
-    assert {c.ell for c in plan.cells if c.n == 1000} == {2, 10, 31, 497}
+    assert {c.ell for c in plan.experiments if c.n == 1000} == {2, 10, 31, 497}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_bad_plans(fields: dict[str, Any], message: str) -> None:
 
 
 def test_plan_files(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text('n = "9:12:1"\nell = [2]\nruns = 120\nseed = 3\nblock = 50\n')
+    (tmp_path / "a.toml").write_text('n = "9:12:1"\nell = [2]\nruns = 120\nseed = 3\nbatch = 50\n')
     (tmp_path / "a.json").write_text(json.dumps(FIELDS))
     assert Plan.load(tmp_path / "a.toml") == Plan.load(tmp_path / "a.json") == Plan.of(FIELDS)
     (tmp_path / "b.json").write_text("{")
@@ -123,10 +123,12 @@ def test_stored_runs_are_the_simulated_ones(tmp_path: Path) -> None:
     assert run_sweep(plan, path) == 480
     assert run_sweep(plan, path) == 0
     with ResultsFile(path) as file:
-        for number, cell in file.cells().items():
+        for number, experiment in file.experiments().items():
             stored = file.runs(number)
             assert stored is not None
-            direct = simulate(cell.law(), runs=120, seed=3, limit=cell.limit, path=cell.path)
+            direct = simulate(
+                experiment.law(), runs=120, seed=3, limit=experiment.limit, path=experiment.path
+            )
             assert (stored.hits == direct.hits).all()
             assert (stored.steps == direct.steps).all()
             assert not stored.restarts.any()
@@ -143,8 +145,12 @@ def test_plans_can_be_split_reordered_and_extended(tmp_path: Path) -> None:
         run_sweep(Plan.of(FIELDS | {"n": n}), parts)
     assert table(whole) == table(parts)
     more = Plan.of(FIELDS | {"runs": 300})
-    longer = simulate(more.cells[0].law(), runs=300, seed=3, path=more.cells[0].path).steps
-    shorter = simulate(more.cells[0].law(), runs=120, seed=3, path=Plan.of(FIELDS).cells[0].path)
+    longer = simulate(
+        more.experiments[0].law(), runs=300, seed=3, path=more.experiments[0].path
+    ).steps
+    shorter = simulate(
+        more.experiments[0].law(), runs=120, seed=3, path=Plan.of(FIELDS).experiments[0].path
+    )
     assert (longer[:120] == shorter.steps).all()
 
 
@@ -164,7 +170,12 @@ def test_results_with_censored_runs_and_restarts(tmp_path: Path) -> None:
     run_sweep(plan, path)
     found = sweep_results(path, plan)[0].summary
     direct = simulate(
-        plan.cells[0].law(), runs=200, seed=1, restart=150, limit=720, path=plan.cells[0].path
+        plan.experiments[0].law(),
+        runs=200,
+        seed=1,
+        restart=150,
+        limit=720,
+        path=plan.experiments[0].path,
     )
     assert found.censored == direct.censored.sum() > 0
     assert found.restarts == direct.restarts.sum() > 0
@@ -221,13 +232,13 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_cell_keys_are_canonical() -> None:
-    cell = Plan.of(FIELDS).cells[0]
-    assert CellPlan.from_text(cell.text) == replace(cell, runs=0)
-    other = Plan.of(FIELDS | {"runs": 500, "block": 7, "seed": 9}).cells[0]
-    assert other.path == cell.path
-    assert other.key != cell.key
-    assert Plan.of(FIELDS | {"runs": 500, "block": 7}).cells[0].key == cell.key
-    assert Plan.of(FIELDS | {"arithmetic": "float64"}).cells[0].path != cell.path
-    paths = {c.path for c in Plan.of({"n": "9:200:1", "ell": 2}).cells}
+    experiment = Plan.of(FIELDS).experiments[0]
+    assert Experiment.from_text(experiment.text) == replace(experiment, runs=0)
+    other = Plan.of(FIELDS | {"runs": 500, "batch": 7, "seed": 9}).experiments[0]
+    assert other.path == experiment.path
+    assert other.key != experiment.key
+    assert Plan.of(FIELDS | {"runs": 500, "batch": 7}).experiments[0].key == experiment.key
+    assert Plan.of(FIELDS | {"arithmetic": "float64"}).experiments[0].path != experiment.path
+    paths = {c.path for c in Plan.of({"n": "9:200:1", "ell": 2}).experiments}
     assert len(paths) == 192
     assert np.max([np.max(path) for path in paths]) < 2**32

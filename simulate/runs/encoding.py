@@ -26,7 +26,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from simulate.kernels.records import KernelLaw, KernelNumbers
 
-__all__ = ["Tables"]
+__all__ = ["EncodedLaw"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -39,7 +39,7 @@ _SAFE = fmpq(2**200)
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class EncodedLaw:
     """Kernel input for one law, and the rationals that exact decisions need.
 
     Attributes
@@ -58,7 +58,7 @@ class Tables:
     skippable: bool
 
     @classmethod
-    def of(cls, step_law: StepLaw) -> Tables:
+    def of(cls, step_law: StepLaw) -> EncodedLaw:
         """Derive the arrays.
 
         Raises
