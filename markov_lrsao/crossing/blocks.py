@@ -25,7 +25,7 @@ import numpy as np
 from flint import fmpq
 
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
-from markov_lrsao.exact.graphs import components
+from markov_lrsao.exact.graphs import components_of
 from markov_lrsao.model.law import DOWN, UP, Share, StepLaw, add_shares
 from markov_lrsao.rows.automata import RowAutomata
 
@@ -167,14 +167,8 @@ class Block(Explored):
     @cached_property
     def order(self) -> tuple[tuple[int, ...], ...]:
         """Strongly connected components of the states, successors first."""
-        targets = [[t for t, _ in row if isinstance(t, int)] for row in self.edges]
-        order = components(
-            np.cumsum([0, *map(len, targets)]).astype(np.int64),
-            np.array([t for row in targets for t in row], np.int64),
-        )
         return tuple(
-            tuple(order.members[order.start[c] : order.start[c + 1]].tolist())
-            for c in range(len(order))
+            components_of([[t for t, _ in row if isinstance(t, int)] for row in self.edges])
         )
 
     @cached_property

@@ -48,7 +48,7 @@ import numpy as np
 
 from markov_lrsao.crossing.blocks import Block, Exit, State, Stretch, explore_block
 from markov_lrsao.errors import CrossingError, NotAbsorbingError, VerificationError
-from markov_lrsao.exact.graphs import components
+from markov_lrsao.exact.graphs import components_of
 from markov_lrsao.model.law import DOWN, UP, Share, StepLaw
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
@@ -218,11 +218,7 @@ def most_exits_down(steps: Steps, ups: int) -> int | None:
     within a strongly connected component can be repeated for ever; without one, all classes
     of a component share the longest path that leads out of it.
     """
-    targets = [[to for moved, to, _ in row if moved != 1] for row in steps]
-    order = components(
-        np.cumsum([0, *map(len, targets)]).astype(np.int64),
-        np.array([to for row in targets for to in row], dtype=np.int64),
-    )
+    order = components_of([[to for moved, to, _ in row if moved != 1] for row in steps])
     after: list[int | None] = [0] * len(steps)  # with no upward exit left to make
     for _ in range(ups):
         most: list[int | None] = [0] * len(order)

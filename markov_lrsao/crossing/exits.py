@@ -13,12 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
-import numpy as np
-
 from markov_lrsao.crossing.blocks import Block, Exit
 from markov_lrsao.crossing.decomposition import Site
 from markov_lrsao.errors import NotAbsorbingError
-from markov_lrsao.exact.graphs import components
+from markov_lrsao.exact.graphs import components_of
 from markov_lrsao.exact.series import Element, add, multiply, solve
 from markov_lrsao.model.law import UP, Share
 
@@ -120,13 +118,5 @@ def _order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:
     """Order the classes so that steps which stay lead to the same or earlier components."""
     keys = list(rows)
     number = {k: i for i, k in enumerate(keys)}
-    indptr: list[int] = [0]
-    indices: list[int] = []
-    for k in keys:
-        indices.extend(number[j] for j in rows[k])
-        indptr.append(len(indices))
-    order = components(np.array(indptr, np.int64), np.array(indices, np.int64))
-    return [
-        tuple(keys[i] for i in order.members[order.start[c] : order.start[c + 1]].tolist())
-        for c in range(len(order))
-    ]
+    order = components_of([[number[j] for j in rows[k]] for k in keys])
+    return [tuple(keys[i] for i in component) for component in order]

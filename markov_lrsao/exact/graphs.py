@@ -7,12 +7,21 @@ it is checked on every edge, and sorted out by hand where it should ever fail.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Components", "components", "reachable_from", "reversed_graph", "sort_components"]
+__all__ = [
+    "Components",
+    "components",
+    "components_of",
+    "reachable_from",
+    "reversed_graph",
+    "sort_components",
+]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -30,6 +39,11 @@ class Components:
 
     def __len__(self) -> int:
         return len(self.start) - 1
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        """Yield the states of each component, successors first."""
+        members, start = self.members.tolist(), self.start.tolist()
+        return (tuple(members[a:b]) for a, b in pairwise(start))
 
     @property
     def sizes(self) -> IntArray:
@@ -55,6 +69,14 @@ def components(indptr: IntArray, indices: IntArray) -> Components:
     members = np.argsort(label, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])
     return Components(label, members.astype(np.int64), start.astype(np.int64))
+
+
+def components_of(successors: Sequence[Collection[int]]) -> Components:
+    """Return the components of a graph given by the successors of every state."""
+    return components(
+        np.cumsum([0, *map(len, successors)], dtype=np.int64),
+        np.array([j for row in successors for j in row], dtype=np.int64),
+    )
 
 
 def sort_components(count: int, source: IntArray, target: IntArray) -> IntArray:

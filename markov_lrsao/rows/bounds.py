@@ -22,11 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from flint import fmpq
 
 from markov_lrsao.errors import SolverError
-from markov_lrsao.exact.graphs import components
+from markov_lrsao.exact.graphs import components_of
 from markov_lrsao.exact.linear import solve_columns
 
 __all__ = ["Term", "least_bounds"]
@@ -89,12 +88,10 @@ def least_bounds(
 
 def _copy_groups(size: int, copies: Sequence[tuple[int, int]]) -> list[int]:
     """Contract the cycles of the copy graph: the unknowns on one are all equal."""
-    edges = sorted(set(copies))
-    indptr = np.zeros(size + 1, dtype=np.int64)
-    for target, _ in edges:
-        indptr[target + 1] += 1
-    indices = np.array([source for _, source in edges], dtype=np.int64)
-    return [int(g) for g in components(np.cumsum(indptr), indices).label]
+    sources: list[list[int]] = [[] for _ in range(size)]
+    for target, source in sorted(set(copies)):
+        sources[target].append(source)
+    return [int(g) for g in components_of(sources).label]
 
 
 def _value(term: Term, values: Sequence[fmpq | None]) -> fmpq | None:
@@ -128,14 +125,7 @@ def _policy_iteration(options: Sequence[Sequence[Term]]) -> list[fmpq | None]:
 
 def _evaluate(policy: Sequence[Term | None], values: list[fmpq | None]) -> None:
     """Solve u_i = policy_i(u) exactly, component by component."""
-    indptr = np.zeros(len(policy) + 1, dtype=np.int64)
-    targets: list[int] = []
-    for i, term in enumerate(policy):
-        targets.extend(j for j, _ in (term.weights if term else ()))
-        indptr[i + 1] = len(targets)
-    order = components(indptr, np.array(targets, dtype=np.int64))
-    for c in range(len(order)):
-        members = order.members[order.start[c] : order.start[c + 1]].tolist()
+    for members in components_of([[j for j, _ in t.weights] if t else [] for t in policy]):
         if policy[members[0]] is None:
             continue
         if len(members) == 1:  # most are: no matrix is needed

@@ -115,12 +115,8 @@ class ValueWalk(Walk):
         lose: bool = False,
     ) -> None:
         super().__init__(stretch)
-        self.clusters, self.tracked, self.final, self.lose = (
-            clusters,
-            frozenset(tracked),
-            final,
-            lose,
-        )
+        self.clusters, self.tracked = clusters, frozenset(tracked)
+        self.final, self.lose = final, lose
         self.safe = {
             r: safe_actions(self.law, stretch.first, stretch.last, r) if final else ()
             for r in self.tracked

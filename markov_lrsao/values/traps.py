@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from flint import fmpq
 
 from markov_lrsao.crossing.blocks import Exit
-from markov_lrsao.exact.graphs import components
+from markov_lrsao.exact.graphs import components_of
 from markov_lrsao.values.choices import probability_of_reaching
 from markov_lrsao.values.refinement import Refined
 
@@ -112,9 +111,7 @@ def _never_left(successors: list[list[list[int | Exit]]], traps: set[int]) -> se
         sorted({number[t] for options in successors[i] for t in options if not isinstance(t, Exit)})
         for i in number
     ]
-    indptr = np.cumsum([0, *map(len, targets)]).astype(np.int64)
-    indices = np.array([t for row in targets for t in row], dtype=np.int64)
-    label = components(indptr, indices).label
+    label = components_of(targets).label
     left = {
         int(label[k]) for k, row in enumerate(targets) if any(label[t] != label[k] for t in row)
     }

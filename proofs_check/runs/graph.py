@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from markov_lrsao.errors import StateSpaceTooLargeError
-from markov_lrsao.exact.graphs import Components, components
+from markov_lrsao.exact.graphs import Components, components_of
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from proofs_check.runs.run import Choice, SeenStep
@@ -74,10 +72,7 @@ class Graph:
 
     @cached_property
     def _order(self) -> Components:
-        counts = np.bincount([e.source for e in self.edges], minlength=len(self.nodes))
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        indices = np.array([e.target for row in self.outgoing for e in row], dtype=np.int64)
-        return components(indptr, indices)
+        return components_of([[e.target for e in row] for row in self.outgoing])
 
     def largest_count(self, counts: Callable[[Edge], bool]) -> int | None:
         """Return the largest number of counted steps in a run; None if unbounded."""

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markov_lrsao.exact.graphs import components, reachable_from, sort_components
+from markov_lrsao.exact.graphs import components, components_of, reachable_from, sort_components
 
 edges = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30)
 
@@ -28,6 +28,9 @@ def test_components_are_networkxs_and_successors_come_first(pairs: list[tuple[in
     assert {frozenset(p) for p in parts} == expected
     assert len(parts) == len(expected)
     assert found.sizes.tolist() == [len(p) for p in parts]
+    assert list(found) == [tuple(p) for p in parts]
+    same = components_of([[t for s, t in pairs if s == i] for i in range(12)])
+    assert list(same) == list(found)
     for c, part in enumerate(parts):
         assert all(found.label[i] == c for i in part)
     assert all(found.label[s] >= found.label[t] for s, t in pairs)
