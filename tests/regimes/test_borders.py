@@ -136,7 +136,8 @@ def test_l_never_leads_back_to_the_paper_s_regime() -> None:
     h = hypothesis_h(Landscape.jump(9, 2), Parameters.of("9/10", "1/10", 0))
     assert h.lower < at < h.upper
     assert value("9/10", str(at)).means[0].value == exits(1)
-    assert value("9/10", str(h.lower + fmpq(1, 10**4))).means[0].value != exits(1)
+    near = value("9/10", str(h.lower + fmpq(1, 10**4)))
+    assert near.kind == "enclosure"  # not decided, so not known to be the paper's
 
 
 GRID = [
