@@ -119,14 +119,14 @@ def section6(step: int) -> None:
         for result in sweep_results(path, plan):
             experiment, total = result.experiment, result.summary.total
             assert total is not None
-            z = (total.value - expected(experiment.n, experiment.ell)) / total.error
+            z = (total.point - expected(experiment.n, experiment.ell)) / total.error
             worst = max(worst, abs(z))
             if experiment.n % 2500 == 0:
                 rows.append(
                     [
                         f"{experiment.n:,}",
                         f"{experiment.ell:,}",
-                        f"{total.value:,.0f}",
+                        f"{total.point:,.0f}",
                         f"{expected(experiment.n, experiment.ell):,.0f}",
                         f"{z:.2f}",
                     ]

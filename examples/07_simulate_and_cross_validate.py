@@ -13,8 +13,8 @@ samples = simulate(landscape, runs=20_000, seed=1)
 found = summary(samples)
 exact = runtime(landscape)
 assert found.total is not None
-z = (found.total.value - float(exact.total)) / found.total.error
-print(f"simulated mean {found.total.value:.4f} +- {found.total.error:.4f} (standard error)")
+z = (found.total.point - float(exact.total)) / found.total.error
+print(f"simulated mean {found.total.point:.4f} +- {found.total.error:.4f} (standard error)")
 print(f"exact mean     {float(exact.total):.4f}, z = {z:.2f}")
 assert abs(z) < 4
 
@@ -44,7 +44,7 @@ float_mean = summary(simulate(far, runs=1000, seed=1, arithmetic="float64")).tot
 assert true_mean is not None
 assert float_mean is not None
 print(f"n = 2000, l = 2: E[T] = {truth:,.0f}")
-print(f"true semantics: mean {true_mean.value:,.0f} +- {true_mean.error:,.0f}")
-print(f"plain float64:  mean {float_mean.value:,.0f} +- {float_mean.error:,.0f}")
-assert abs(true_mean.value - truth) < 4 * true_mean.error
-assert float_mean.value - truth > 4 * float_mean.error
+print(f"true semantics: mean {true_mean.point:,.0f} +- {true_mean.error:,.0f}")
+print(f"plain float64:  mean {float_mean.point:,.0f} +- {float_mean.error:,.0f}")
+assert abs(true_mean.point - truth) < 4 * true_mean.error
+assert float_mean.point - truth > 4 * float_mean.error

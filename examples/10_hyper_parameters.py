@@ -13,6 +13,7 @@ from markov_lrsao import (
     hypothesis_h,
     runtime,
 )
+from markov_lrsao.exact.quantity import Enclosed
 
 landscape = Landscape.jump(9, 2)
 
@@ -73,7 +74,7 @@ assert abs(float(result.total) - 45.66) < 0.005
 far = runtime(Landscape.jump(40, 3), AlgorithmFamily(r=200), outside_h=True)
 assert far.kind == "infinite"
 assert far.trap is not None
-assert far.trap.probability.ends is not None
+assert isinstance(far.trap.probability, Enclosed)
 lower, upper = far.trap.probability.ends
 print(
     f"n = 40, l = 3, r = 200: E[T] is {far.kind}; stuck at {far.trap.state.split()[0]} "

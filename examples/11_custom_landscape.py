@@ -46,8 +46,8 @@ assert Fraction(str(result.total.rational)) == by_hand
 # %% Simulation takes the same landscape ...
 found = summary(simulate(landscape, runs=10_000, seed=1)).total
 assert found is not None
-print(f"simulated: {found.value:.3f} +- {found.error:.3f}, exact: {float(result.total):.3f}")
-assert abs(found.value - float(result.total)) < 4 * found.error
+print(f"simulated: {found.point:.3f} +- {found.error:.3f}, exact: {float(result.total):.3f}")
+assert abs(found.point - float(result.total)) < 4 * found.error
 
 # %% ... and so does the command line, from a file: `markov-lrsao exact --landscape trap.json`.
 with TemporaryDirectory() as folder:

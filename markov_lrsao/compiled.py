@@ -38,6 +38,7 @@ def compiled(*, allocates: bool = True, **options: Any) -> Callable[[Callable[..
     """
     import numba
 
+    options["no_cfunc_wrapper"] = True  # only Python and other kernels call them
     if not allocates:
         options |= _UNCOUNTED if _has_private_option() else {}
 

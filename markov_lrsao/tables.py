@@ -11,10 +11,11 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from html import escape
 
 from markov_lrsao.texts import printable
 
-__all__ = ["VERDICT_COLOURS", "colour_wanted", "show", "table"]
+__all__ = ["VERDICT_COLOURS", "colour_wanted", "html_table", "show", "table"]
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _GREEN, _RED, _YELLOW, _CYAN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[36m"
@@ -56,6 +57,20 @@ def table(
         return "  ".join(cells).rstrip()
 
     return "\n".join([text(lines[0]), "  ".join("-" * w for w in widths), *map(text, lines[1:])])
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return the same table as HTML, for notebooks.
+
+    >>> html_table(["k"], [["1 < 2"], [""]])
+    '<table><tr><th>k</th></tr><tr><td>1 &lt; 2</td></tr><tr><td>-</td></tr></table>'
+    """
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        inner = "".join(f"<{tag}>{escape(cell or '-')}</{tag}>" for cell in cells)
+        return f"<tr>{inner}</tr>"
+
+    return f"<table>{line(header, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
 
 
 def colour_wanted() -> bool:

@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
-from flint import fmpq
-
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.frames import columns, data_frame
-from markov_lrsao.exact.rationals import decimal_text, integer, rational_text
+from markov_lrsao.exact.rationals import integer, rational_text
 from markov_lrsao.interrupts import spread
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
 from markov_lrsao.model.landscape import JUMP, LandscapeFamily
@@ -96,6 +94,14 @@ class CurvePoint:
     def coupon_collector(self) -> float:
         """The value n H_n, the mean time of a local search from 0 that never loses a one."""
         return float(self.result.coupon_collector)
+
+    def __str__(self) -> str:
+        """Return E[T] and how it compares."""
+        total = float(self.result.total)
+        return (
+            f"n = {self.n}, l = {self.ell}: E[T] = {total:.6g}, "
+            f"{total / self.coupon_collector:.4g} times n H_n"
+        )
 
 
 @dataclass(frozen=True)
@@ -204,8 +210,7 @@ def reference_csv(instances: Sequence[tuple[int, int]], progress: Progress = no_
             values = [r.total, *r.phases, r.variance]
             row: list[str] = [str(n), str(ell)]
             for quantity in values:
-                assert isinstance(quantity.value, fmpq)
-                row += [rational_text(quantity.value), decimal_text(quantity.value)]
+                row += [rational_text(quantity.value), quantity.decimal]
             writer.writerow(row)
             bar.advance()
     return out.getvalue()

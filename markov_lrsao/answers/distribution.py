@@ -14,30 +14,29 @@ infinite.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf, isinf, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from html import escape
+from math import inf, isinf
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
-from markov_lrsao.errors import (
-    CrossingError,
-    NotAbsorbingError,
-    ParameterError,
-    StateSpaceTooLargeError,
-    UndecidedComparisonError,
-)
+from markov_lrsao.answers.plan import is_small
+from markov_lrsao.errors import LrsaoError, ParameterError, Refused, UndecidedComparisonError
 from markov_lrsao.exact.frames import data_frame
-from markov_lrsao.exact.quantity import Quantity, square_root
-from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.exact.quantity import Enclosed, Infinite, Quantity
+from markov_lrsao.exact.rationals import decimal_text, to_float
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.tables import html_table, table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -45,7 +44,9 @@ if TYPE_CHECKING:
 __all__ = ["Distribution", "Inversion", "Powers", "Quantile", "distribution"]
 
 FloatArray = npt.NDArray[np.float64]
-_MOST_POWERS_ROWS, _MOST_POWERS_N = 9, 40
+_SHOWN_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+_HEADER = ["level", "quantile"]
+_DIGITS = 6
 _NARROW = 1e-6
 """An error with which no other way is tried."""
 
@@ -92,7 +93,7 @@ class Quantile:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Distribution:
+class Distribution(ABC):
     """The law of a runtime.
 
     Attributes
@@ -111,7 +112,7 @@ class Distribution:
     never: Quantity
     error: float
     horizon: int
-    method: str = "none"
+    method: ClassVar[str]
 
     @property
     def mean(self) -> float:
@@ -126,26 +127,22 @@ class Distribution:
     @property
     def standard_deviation(self) -> Quantity:
         """The standard deviation of T, as far as it is known."""
-        value, error = self.variance.value, self.variance.error
-        if not isinstance(value, float) or isinf(value):
-            return square_root(self.variance)
-        root = sqrt(value)
-        # |sqrt(a) - sqrt(b)| <= |a - b| / sqrt(a), and <= sqrt(|a - b|)
-        return Quantity(
-            root, error=None if error is None else (error / root if root > 0 else sqrt(error))
-        )
+        return self.variance.sqrt()
 
     @property
     def reached(self) -> tuple[fmpq, fmpq]:
         """Bounds of P(T < infinity)."""
-        if self.never.lower is not None and self.never.upper is not None:
-            return 1 - self.never.upper, 1 - self.never.lower
-        assert isinstance(self.never.value, fmpq)
-        return 1 - self.never.value, 1 - self.never.value
+        most = self.never.upper
+        return fmpq(0) if most is None else 1 - most, 1 - self.never.lower
 
+    @property
+    def always_ends(self) -> bool:
+        """Whether P(T = infinity) is known to be 0."""
+        return self.never.exact and bool(self.never.value == 0)
+
+    @abstractmethod
     def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T <= t)."""
-        raise NotImplementedError
 
     def _times(self, t: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return times as an array, those beyond the horizon as the first beyond it."""
@@ -220,6 +217,32 @@ class Distribution:
         t = self.times() if times is None else np.asarray(times, dtype=np.int64)
         return data_frame({"t": t, "cdf": self.cdf(t), "pmf": self.pmf(t), "error": self.error})
 
+    def describe(self, name: str = "T", where: str = "") -> str:
+        """Return mean, deviation and error in words; `where` says of which instance."""
+        lines = [
+            f"distribution of {name}{where}: mean {_few_digits(self.expectation)}, "
+            f"standard deviation {_few_digits(self.standard_deviation)}",
+            f"method: {self.method}; every P({name} <= t) is within {self.error:.1e} of the truth",
+        ]
+        if not self.always_ends:
+            share = str(self.never) if self.never.exact else f"in {self.never}"
+            about = "" if self.never.exact else "about "
+            mean = f"; m = {about}E[{name} | {name} < inf] = {self.finite_mean:.6g}"
+            lines.append(f"P({name} = inf) is {share}{'' if isinf(self.finite_mean) else mean}")
+        return "\n".join(lines)
+
+    def _quantile_rows(self) -> list[list[str]]:
+        return [[f"{q:g}", str(self.quantile_range(q))] for q in _SHOWN_LEVELS]
+
+    def __str__(self) -> str:
+        """Return mean, deviation, error and quantiles."""
+        return f"{self.describe()}\n\n{table(_HEADER, self._quantile_rows(), right=[1])}"
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML, for notebooks."""
+        lines = escape(self.describe()).replace("\n", "<br>")
+        return f"<p>{lines}</p>{html_table(_HEADER, self._quantile_rows())}"
+
     def _first(self, holds: Any) -> float:
         """Return a t at which a condition holds, and at t - 1 it does not; or infinity."""
         low, high = -1, self.horizon
@@ -231,20 +254,33 @@ class Distribution:
         return high
 
 
+def _few_digits(quantity: Quantity) -> str:
+    """Return a few digits of a number, as many as are known; or its enclosure."""
+    match quantity:
+        case Infinite():
+            return "infinite"
+        case Enclosed(low, high) if high is not None:
+            return f"in [{decimal_text(low, 8, towards=-1)}, {decimal_text(high, 8, towards=1)}]"
+        case Enclosed():
+            return "unknown"
+    return f"{float(quantity.decimal):.{_DIGITS}g}"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Powers(Distribution):
     """From powers of the transition matrix: the probabilities themselves are stored."""
 
     probabilities: FloatArray
-    method: str = "powers"
+    method: ClassVar[str] = "powers"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_cumulative", np.cumsum(self.probabilities))
+    @cached_property
+    def cumulative(self) -> FloatArray:
+        """P(T <= t) at t = 0, 1, .."""
+        return np.cumsum(self.probabilities)
 
     def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T <= t)."""
-        cumulative: FloatArray = self._cumulative  # type: ignore[attr-defined]
-        times = self._times(t)
+        cumulative, times = self.cumulative, self._times(t)
         values = np.where(times < 0, 0.0, cumulative[np.clip(times, 0, len(cumulative) - 1)])
         return float(values) if np.ndim(t) == 0 else values
 
@@ -261,7 +297,7 @@ class Inversion(Distribution):
 
     points: int
     values: npt.NDArray[np.complex128]
-    method: str = "inversion"
+    method: ClassVar[str] = "inversion"
 
     def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T <= t), clipped to [0, P(T < infinity)]."""
@@ -315,9 +351,8 @@ def distribution(
     if phase is not None and not 1 <= phase <= count:
         raise ParameterError(f"phase = {phase} is out of range: choose 1..{count}")
     law = StepLaw.of(landscape, algorithm)
-    rows = int(law.row[: law.optimum].max()) + 1
-    small = rows <= _MOST_POWERS_ROWS and law.n <= _MOST_POWERS_N
-    ways: list[Callable[[StepLaw, int | None, Progress], Distribution]]
+    small = is_small(law)
+    ways: list[Callable[[StepLaw, int | None, Progress], Distribution | Refused]]
     if method == "inversion":
         ways = [invert]
     elif method == "powers":
@@ -329,19 +364,13 @@ def distribution(
             else [invert, powers_of_patterns]
         )
     best: Distribution | None = None
-    reasons = []
+    reasons: list[LrsaoError] = []
     for way in ways:
-        try:
-            found = way(law, phase, progress)
-        except (
-            CrossingError,
-            NotAbsorbingError,
-            UndecidedComparisonError,
-            StateSpaceTooLargeError,
-        ) as error:
-            if error.advised:  # no way can begin
-                raise
-            reasons.append(error)
+        found = way(law, phase, progress)
+        if isinstance(found, Refused):
+            if found.reason.advised:  # no way can begin
+                raise found.reason
+            reasons.append(found.reason)
             continue
         best = found if best is None or found.error < best.error else best
         if best.error <= _NARROW or best.never.exact or not small:

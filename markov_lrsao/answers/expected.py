@@ -11,48 +11,71 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Literal
+from dataclasses import replace
 
 from flint import fmpq
 
+from markov_lrsao.answers.plan import (
+    Bounded,
+    Counted,
+    Followed,
+    Joint,
+    Method,
+    Options,
+    Plan,
+    Trapped,
+    after_cut,
+    counted,
+    joint,
+    plan,
+    when_stuck,
+)
 from markov_lrsao.answers.results import RuntimeResult
+from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.chains.solvers import Field
-from markov_lrsao.crossing.decomposition import Decomposition, decompose
+from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
 from markov_lrsao.errors import (
     CrossingError,
     LrsaoError,
     NotAbsorbingError,
     ParameterError,
+    Refused,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
     VerificationError,
+    attempt,
+    granted,
 )
 from markov_lrsao.exact.balls import Positive, checked
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.moments import central_from_factorial
+from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.exact.series import Element
-from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
-from markov_lrsao.values.enclosure import resolve
-from markov_lrsao.values.fallback import Answer, answer
+from markov_lrsao.values.enclosure import (
+    TOLERANCE,
+    counted_phases,
+    enclose_moments,
+    moments_before_cut,
+    trap_after_cut,
+)
+from markov_lrsao.values.solving import Answer, solve_levels
 
 __all__ = [
     "EXACT_VARIANCE_LIMIT",
     "Method",
-    "central_from_factorial",
     "check_hypothesis",
+    "exact_moments",
     "moments_in_floats",
     "runtime",
+    "seek_runtime",
 ]
-
-Method = Literal["auto", "joint", "crossing"]
 
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
@@ -60,8 +83,6 @@ _ANY_WIDTH = fmpq(10**9)
 EXACT_VARIANCE_LIMIT = 10_000
 """Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
 variance is a float with a bound of its error; the expectations stay exact."""
-_MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
-"""`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 
 
 def check_hypothesis(
@@ -119,7 +140,6 @@ def runtime(
     ------
     ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError
     """
-    begun = time.perf_counter()
     for name, given, known in (
         ("method", method, ("auto", "joint", "crossing")),
         ("field", field, ("exact", "float")),
@@ -128,27 +148,45 @@ def runtime(
             raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
-    width = None if tolerance is None else rational(tolerance, "tolerance")
-    if width is not None and width <= 0:
+    width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
+    if width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
+    options = Options(
+        method=method,
+        field=field,
+        merge=merge,
+        max_states=max_states,
+        tolerance=width,
+        progress=progress,
+    )
+    return granted(
+        seek_runtime(landscape, algorithm, options, moments=moments, outside_h=outside_h)
+    )
+
+
+def seek_runtime(
+    landscape: Landscape,
+    algorithm: Algorithm | AlgorithmFamily | None,
+    options: Options,
+    *,
+    moments: int = 2,
+    outside_h: bool = False,
+) -> RuntimeResult | Refused:
+    """Return what `runtime` does, or why there is no answer; only wrong parameters are errors."""
+    begun = time.perf_counter()
     check_size(landscape)
     algorithm = algorithm_at(algorithm, landscape.n)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
-    try:
-        try:
-            if method == "joint":
-                found = _joint(law, field, moments, merge, max_states, progress)
-            elif method == "crossing":
-                found = _crossing(decompose(law), field, moments)
-            else:
-                found = _auto(law, field, moments, merge, max_states, progress)
-        except (UndecidedComparisonError, NotAbsorbingError):
-            found = _answer(law, method, field, moments, max_states, width, progress)
-    except (CrossingError, StateSpaceTooLargeError) as error:
-        if error.advised:
-            raise
-        raise type(error)(f"{error}; {_instead(law, error)}") from None
+    found = _solve(law, plan(law, options), options, moments)
+    match found:
+        case Refused(NotAbsorbingError()):
+            found = _solve(law, when_stuck(law, options), options, moments)
+    match found:
+        case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
+            return Refused(type(e)(f"{e}; {_instead(law, e)}"))
+        case Refused():
+            return found
     total, *phases = found.values
     return RuntimeResult(
         landscape=landscape.name,
@@ -158,7 +196,7 @@ def runtime(
         parameters=algorithm.parameters,
         hypothesis_h=holds,
         method=found.method,
-        merged=merge or found.method == "crossing",
+        merged=options.merge or found.method == "crossing",
         states=found.states,
         seconds=time.perf_counter() - begun,
         total=total[0],
@@ -168,6 +206,7 @@ def runtime(
         higher=tuple(total[2:]),
         phase_higher=tuple(tuple(p[2:]) for p in phases),
         optimum=landscape.optimum,
+        phase_names=landscape.phases,
         trap=found.trap,
         undecided=(
             None if found.undecided is None else Quantity.enclosed(fmpq(0), found.undecided)
@@ -175,57 +214,65 @@ def runtime(
     )
 
 
-def _answer(
-    law: StepLaw,
-    method: Method,
-    field: Field,
-    moments: int,
-    max_states: int | None,
-    tolerance: fmpq | None,
-    progress: Progress,
-) -> Answer:
-    """Follow values where patterns do not decide, or find where runs get stuck."""
-    found = answer(
-        law,
-        method=method,
-        field=field,
-        moments=moments,
-        tolerance=tolerance,
-        max_states=max_states,
-        progress=progress,
-    )
-    if found.decomposition is None:
+def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer | Refused:
+    """Return the moments of T and of the phases, as planned."""
+    match chosen:
+        case Refused():
+            return chosen
+        case Joint(chain):
+            return attempt(lambda: _joint(law, chain, options, moments))
+        case Counted(d):
+            return attempt(lambda: _crossing(d, options.field, moments))
+        case Bounded(d):
+            enclosed = enclose_moments(d, moments)
+            return Answer(enclosed.values, "crossing", d.states, undecided=enclosed.undecided)
+        case Followed(levels):
+            found = solve_levels(levels, options.field, moments, options.tolerance)
+            return _with_better_trap(law, found)
+        case Trapped(trap, d):
+            infinite: list[Quantity] = [Infinite()] * moments
+            before = moments_before_cut(d, moments)
+            after = len(law.landscape.milestones) - len(before)
+            values = [infinite, *before, *[infinite] * after]
+            return Answer(values, "crossing", d.states, trap=trap)
+
+
+def _with_better_trap(law: StepLaw, found: Answer) -> Answer:
+    """Cut the bounds of a trap's probability down to those that the tail alone gives."""
+    trap = found.trap
+    if trap is None or trap.lower == trap.upper:
         return found
-    try:
-        return _crossing(found.decomposition, field, moments)
-    except NotAbsorbingError:  # the joint chain with values shows the trap
-        return answer(
-            law,
-            method="joint",
-            field=field,
-            moments=moments,
-            tolerance=tolerance,
-            max_states=max_states,
-            progress=progress,
-        )
+    other = trap_after_cut(law)
+    if other is None:
+        return found
+    lower, upper = max(trap.lower, other[0].lower), min(trap.upper, other[0].upper)
+    return replace(found, trap=replace(trap, lower=lower, upper=upper))
 
 
-def _instead(law: StepLaw, error: Exception) -> str:
+def _instead(law: StepLaw, error: LrsaoError) -> str:
     """Return what to do instead of a method that has failed: another that is seen to work."""
-    try:
-        if isinstance(error, CrossingError):
-            try:
-                enumerate_joint(law, max_states=_PROBED_STATES)
-            except UndecidedComparisonError:
-                answer(law, method="joint", field="float", moments=2, max_states=_PROBED_VALUES)
-            return 'use `method="joint"`'
-        try:
-            _crossing(decompose(law), "float", 2)
-        except UndecidedComparisonError:
-            resolve(law, tolerance=_ANY_WIDTH)
-        return 'or use `method="crossing"`'
-    except LrsaoError:
+    found = attempt(lambda: granted(_probe(law, error)), (LrsaoError,))
+    if isinstance(found, Refused):
         return "estimate with `simulate()`"
+    other = "joint" if isinstance(error, CrossingError) else "crossing"
+    return f'{"" if other == "joint" else "or "}use `method="{other}"`'
+
+
+def _probe(law: StepLaw, error: LrsaoError) -> Plan | Answer:
+    """Try the other method within seconds."""
+    found: Plan
+    if isinstance(error, CrossingError):
+        found = joint(law, Options(max_states=_PROBED_STATES))
+        match found:
+            case Refused(UndecidedComparisonError()):
+                valued = Options(field="float", max_states=_PROBED_VALUES)
+                return _solve(law, when_stuck(law, valued), valued, 2)
+        return found
+    found = counted(law)
+    match found:
+        case Refused(UndecidedComparisonError()):
+            return after_cut(law, tolerance=_ANY_WIDTH)
+    return _solve(law, found, Options(field="float"), 2)
 
 
 def check_size(landscape: Landscape) -> None:
@@ -237,47 +284,9 @@ def check_size(landscape: Landscape) -> None:
         )
 
 
-def _auto(
-    law: StepLaw,
-    field: Field,
-    moments: int,
-    merge: bool,
-    max_states: int | None,
-    progress: Progress,
-) -> Answer:
-    rows = int(law.row[: law.optimum].max()) + 1
-    small = rows <= _MOST_JOINT_ROWS and law.n <= _MOST_JOINT_N
-    joint = partial(_joint, law, field, moments, merge, max_states, progress)
-    if not merge:
-        return joint()
-    if not small:
-        try:
-            return _crossing(decompose(law), field, moments)
-        except CrossingError:
-            return joint()
-    try:
-        return joint()
-    except StateSpaceTooLargeError as error:
-        if error.advised:  # neither way can begin
-            raise
-        try:
-            return _crossing(decompose(law), field, moments)
-        except CrossingError:
-            raise error from None
-
-
-def _joint(
-    law: StepLaw,
-    field: Field,
-    moments: int,
-    merge: bool,
-    max_states: int | None,
-    progress: Progress,
-) -> Answer:
-    chain = enumerate_joint(
-        law, merge=merge, max_states=max_states, field=field, progress=progress
-    ).chain
+def _joint(law: StepLaw, chain: MarkovChain, options: Options, moments: int) -> Answer:
     ends = [chain.positions >= m for m in law.landscape.milestones]
+    field, progress = options.field, options.progress
     total = phase_moments(chain, None, ends[-1], moments, field=field, progress=progress)
     phases = (
         [total]
@@ -292,23 +301,24 @@ def _joint(
 
 def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answer:
     law = decomposition.law
-    count = len(law.landscape.milestones)
-    chosen: list[Sequence[bool]] = [[True] * count]
-    chosen += [[k == phase for k in range(count)] for phase in range(count)]
+    chosen = counted_phases(law)
     order = 0 if field == "float" else 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
-    values: list[list[Quantity]] = [[] for _ in chosen]
-    if order:
-        function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
-        values = [
-            [Quantity(v) for v in central_from_factorial(_whole(function(phases)))]
-            for phases in chosen
-        ]
+    values = exact_moments(decomposition, order) if order else [[] for _ in chosen]
     if order < moments:
         for known, phases in zip(
             values, moments_in_floats(decomposition, chosen, moments), strict=True
         ):
             known += phases[order:]
     return Answer(values, "crossing", decomposition.states)
+
+
+def exact_moments(decomposition: Decomposition, order: int) -> list[list[Quantity]]:
+    """Return mean and central moments of T and of every phase, exactly."""
+    function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
+    return [
+        [Exact(v) for v in central_from_factorial(_whole(function(phases)))]
+        for phases in counted_phases(decomposition.law)
+    ]
 
 
 def moments_in_floats(
@@ -338,33 +348,3 @@ def _whole(element: Element) -> Element:
             f"please report this instance"
         )
     return element
-
-
-def central_from_factorial(element: Element) -> list[Any]:
-    """Return mean, variance and further central moments from E[(T choose k)], k = 0, 1, ..
-
-    `element` is E[z^T] about z = 1; in floats its constant term is 1 but for rounding, and
-    the others are divided by it.
-
-    >>> central_from_factorial((fmpq(1), fmpq(3), fmpq(6)))  # T has mean 3, E[T(T-1)] = 12
-    [3, 6]
-    """
-    head = element[0]
-    binomial = [c / head for c in element]
-    mean = binomial[1]
-    # E[T^k] = sum_j S(k, j) j! E[(T choose j)], S the Stirling numbers of the second kind.
-    raw = [binomial[0], mean]
-    if len(binomial) > 2:
-        raw.append(mean + 2 * binomial[2])
-    if len(binomial) > 3:
-        raw.append(mean + 6 * binomial[2] + 6 * binomial[3])
-    if len(binomial) > 4:
-        raw.append(mean + 14 * binomial[2] + 36 * binomial[3] + 24 * binomial[4])
-    result = [mean]
-    if len(raw) > 2:
-        result.append(raw[2] - mean**2)
-    if len(raw) > 3:
-        result.append(raw[3] - 3 * mean * raw[2] + 2 * mean**3)
-    if len(raw) > 4:
-        result.append(raw[4] - 4 * mean * raw[3] + 6 * mean**2 * raw[2] - 3 * mean**4)
-    return result

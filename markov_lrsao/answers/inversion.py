@@ -32,7 +32,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -40,24 +39,26 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.distribution import Inversion
+from markov_lrsao.answers.plan import Bounded, Counted, crossing
 from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import EdgeWeights, Evaluation, GeneratingFunction
 from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
+    Refused,
     SolverError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
+    attempt,
 )
 from markov_lrsao.exact.balls import Positive, checked
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import UNKNOWN, Exact, Infinite, Quantity
 from markov_lrsao.exact.series import Element, scale, solve
 from markov_lrsao.model.law import UP, StepLaw
 from markov_lrsao.progress import Progress
-from markov_lrsao.values.enclosure import decomposition_of, enclose_moments
+from markov_lrsao.values.enclosure import enclose_moments, losing_decomposition
 from markov_lrsao.values.refinement import Refined
-from markov_lrsao.values.tails import LEVELS, refined_decomposition
 
 __all__ = ["Problem", "invert"]
 
@@ -69,7 +70,6 @@ _CHUNK = 2_000_000  # sites times points per evaluation: 32 MB an array
 _MOST_WORK = 4_000_000_000  # sites times points in all: some ten minutes
 _UNIT = 2.0**-53
 _WEIGHT_ROUNDINGS = 8
-_LARGEST_TAIL = 30_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +98,15 @@ class Problem:
             to follow them beyond the phase.
         """
         problem = cls(decomposition, phase, False)
-        try:
-            problem.evaluate(Evaluation(exact=False, order=0))
-        except NotAbsorbingError:
-            if phase is not None and phase <= decomposition.phase:
-                raise CrossingError(
-                    f"runs can get stuck after phase {phase} and before position "
-                    f"{decomposition.cut}; crossing counts cannot tell the two apart"
-                ) from None
-            problem = cls(decomposition, phase, True)
+        plain = Evaluation(exact=False, order=0)
+        match attempt(lambda: problem.evaluate(plain), (NotAbsorbingError,)):
+            case Refused():
+                if phase is not None and phase <= decomposition.phase:
+                    raise CrossingError(
+                        f"runs can get stuck after phase {phase} and before position "
+                        f"{decomposition.cut}; crossing counts cannot tell the two apart"
+                    )
+                return cls(decomposition, phase, True)
         return problem
 
     @property
@@ -144,37 +144,47 @@ class Problem:
             return float(self.evaluate(Evaluation(exact=False, central=True, order=1), every)[1])
 
 
-def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion:
-    """Return the law of T or of one phase.
+def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion | Refused:
+    """Return the law of T or of one phase."""
+    found = _decomposition(law, progress)
+    if isinstance(found, Refused):
+        return found
+    return attempt(lambda: _inverted(found, phase, progress))
 
-    Raises
-    ------
-    CrossingError, NotAbsorbingError, UndecidedComparisonError, StateSpaceTooLargeError
-    """
-    try:
-        found = decomposition_of(law, progress)
-    except (CrossingError, NotAbsorbingError, UndecidedComparisonError) as reason:
-        try:  # and give up runs that fall below the rows after the cut
-            found = refined_decomposition(law, LEVELS[0], largest=_LARGEST_TAIL, lose=True)
-        except (CrossingError, NotAbsorbingError, UndecidedComparisonError):
-            raise reason from None
+
+def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Refused:
+    """Count crossings; where that is refused, give up runs that fall below the rows followed."""
+    match crossing(law, progress):
+        case Counted(d) | Bounded(d):
+            return d
+        case refused:
+            if isinstance(refused.reason, StateSpaceTooLargeError):
+                return refused
+    match attempt(lambda: losing_decomposition(law)):
+        case Refused(CrossingError() | NotAbsorbingError() | UndecidedComparisonError()):
+            return refused
+        case found:
+            return found
+
+
+def _inverted(found: Decomposition, phase: int | None, progress: Progress) -> Inversion:
     if found.choices is None:
         problem = Problem.of(found, phase)
         never = 1 - problem.reached
-        known = [Quantity(inf)] * 2 if never > 0 else problem.moments
-        return _inversion(problem, known, Quantity(never), 0.0, progress)
+        known: list[Quantity] = [Infinite()] * 2 if never > 0 else problem.moments
+        return _inversion(problem, known, Exact(never), 0.0, progress)
     block = found.choices
     problem = Problem.of(replace(found, tail=block.block(), choices=None), phase)
     if phase is not None and all(block.states[i].phase >= phase for i in found.tail_start.values()):
         # The phase ends at the cut, before anything is open.
-        return _inversion(problem, problem.moments, Quantity(fmpq(0)), 0.0, progress)
+        return _inversion(problem, problem.moments, Exact(fmpq(0)), 0.0, progress)
     met = _given_up(found, block, problem.lossy)
     moments = None if problem.lossy else _enclosed(found, phase)
     if moments is not None:
-        return _inversion(problem, moments, Quantity(fmpq(0)), met, progress)
+        return _inversion(problem, moments, Exact(fmpq(0)), met, progress)
     bound, never = fmpq(*met.as_integer_ratio()), 1 - problem.reached
     low, high = max(never - bound, fmpq(0)), min(never + bound, fmpq(1))
-    unknown = Quantity(inf) if low > 0 else Quantity(None, fmpq(0))
+    unknown = Infinite() if low > 0 else UNKNOWN
     return _inversion(problem, [unknown] * 2, Quantity.enclosed(low, high), met, progress)
 
 
@@ -189,10 +199,10 @@ def _enclosed(found: Decomposition, phase: int | None) -> list[Quantity] | None:
         for t, _ in edges
     ):
         return None  # runs are given up
-    try:
-        return enclose_moments(found, 2).values[0 if phase is None else phase]
-    except NotAbsorbingError:
+    enclosed = attempt(lambda: enclose_moments(found, 2), (NotAbsorbingError,))
+    if isinstance(enclosed, Refused):
         return None  # some way of resolving gets stuck
+    return enclosed.values[0 if phase is None else phase]
 
 
 def _given_up(found: Decomposition, block: Refined, lossy: bool) -> float:

@@ -9,6 +9,7 @@ exactly.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -17,19 +18,20 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.distribution import Powers
+from markov_lrsao.answers.plan import MOST_VALUED_STATES, Options, joint
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import expected_at_hitting, phase_moments
-from markov_lrsao.errors import StateSpaceTooLargeError, UndecidedComparisonError
+from markov_lrsao.errors import Refused, StateSpaceTooLargeError, attempt
 from markov_lrsao.exact.graphs import reachable_from, reversed_graph
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import Enclosed, Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.choices import probability_of_choice
-from markov_lrsao.values.fallback import chains_with_values, solve_values
+from markov_lrsao.values.refinement import Refined
+from markov_lrsao.values.solving import solve_values
 from markov_lrsao.values.traps import fate
-from markov_lrsao.values.whole_run import chain_with_values
+from markov_lrsao.values.whole_run import chain_with_values, chains_with_values
 
 __all__ = ["HittingLaw", "hitting_law", "powers_of_patterns", "powers_of_values"]
 
@@ -40,7 +42,6 @@ _TAIL = 1e-15
 _MOST_WORK = 40_000_000_000
 """Transitions times steps: a minute or two."""
 _NARROW = fmpq(1, 10_000)
-_MOST_VALUED_STATES = 250_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,34 +130,40 @@ def _absorbed(
     return arrived, probabilities, left
 
 
-def powers_of_patterns(law: StepLaw, phase: int | None, progress: Progress) -> Powers:
-    """Return the law from the joint chain of all patterns.
+def powers_of_patterns(law: StepLaw, phase: int | None, progress: Progress) -> Powers | Refused:
+    """Return the law from the joint chain of all patterns."""
+    found = joint(law, Options(field="float", progress=progress))
+    if isinstance(found, Refused):
+        return found
+    return attempt(lambda: _powers_of_chain(law, found.chain, phase, progress))
 
-    Raises
-    ------
-    UndecidedComparisonError, StateSpaceTooLargeError
-    """
-    chain = enumerate_joint(law, field="float", progress=progress).chain
+
+def _powers_of_chain(
+    law: StepLaw, chain: MarkovChain, phase: int | None, progress: Progress
+) -> Powers:
     ends = [chain.positions >= m for m in law.landscape.milestones]
     begin, end = _interval(ends, phase)
     found = hitting_law(chain, begin, end, progress=progress)
+    moments: list[Quantity] = [Infinite()] * 2
     if found.never == 0:
         moments = [Quantity.of(x) for x in phase_moments(chain, begin, end, field="float")]
-    else:
-        moments = [Quantity(inf)] * 2
-    return _powers(found, moments, Quantity(found.never), 0.0)
+    return _powers(found, moments, Exact(found.never), 0.0)
 
 
-def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Powers:
-    """Return the law from the joint chain with values, where patterns do not decide.
+def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Powers | Refused:
+    """Return the law from the joint chain with values, where patterns do not decide."""
+    levels = chains_with_values(law, MOST_VALUED_STATES, progress)
+    if isinstance(levels, Refused):
+        return levels
+    return attempt(lambda: _powers_of_levels(law, levels, phase, progress))
 
-    Raises
-    ------
-    UndecidedComparisonError
-        No chain with values fits.
-    """
+
+def _powers_of_levels(
+    law: StepLaw, levels: Iterable[Refined], phase: int | None, progress: Progress
+) -> Powers:
+    """Return the law from the level at which an open comparison is least likely to be met."""
     best: tuple[fmpq, Powers] | None = None
-    for block in chains_with_values(law, _MOST_VALUED_STATES, progress):
+    for block in levels:
         outcome = fate(block)
         met = probability_of_choice(block, outcome.traps)[block.start[0]]
         if best is not None and met >= best[0]:
@@ -166,16 +173,14 @@ def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Pow
         found = hitting_law(chain, *_interval(ends, phase), progress=progress)
         values = solve_values(block, "exact" if block.undecided else "float", 2).values
         never = Quantity.enclosed(max(found.never - met, fmpq(0)), min(found.never + met, fmpq(1)))
-        if values[0][0].upper is not None:
-            never = Quantity(fmpq(0))  # E[T] is finite, however it is resolved
+        match values[0][0]:
+            case Enclosed(_, fmpq()):
+                never = Exact(fmpq(0))  # E[T] is finite, however it is resolved
         moments = values[0 if phase is None else phase]
         best = met, _powers(found, moments, never, float(np.nextafter(to_float(met), 2.0)))
         if met <= _NARROW:
             break
-    if best is None:
-        raise UndecidedComparisonError(
-            "patterns do not decide here, and no chain with values fits; estimate with `simulate()`"
-        )
+    assert best is not None
     return best[1]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,12 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
+from markov_lrsao.answers.plan import Bounded, Counted, crossing
 from markov_lrsao.crossing.blocks import Block, Corridor, Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
-from markov_lrsao.errors import NotAbsorbingError, ParameterError, UndecidedComparisonError
+from markov_lrsao.errors import NotAbsorbingError, ParameterError, Refused, UndecidedComparisonError
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.exact.rationals import rational_text, to_float
@@ -30,7 +32,7 @@ from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_a
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
 from markov_lrsao.model.statements import implements
-from markov_lrsao.values.enclosure import decomposition_of
+from markov_lrsao.tables import html_table, table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,6 +43,8 @@ EXACT_PROFILE_LIMIT = 300
 """Largest n for which a profile is exact by default: its fractions have O(n) digits each."""
 
 Number = Any
+_HEADER = ["position", "steps", "visits"]
+_MOST_SHOWN, _FEW_SHOWN = 61, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +78,27 @@ class Profile:
             cells[f"{name}_exact"] = [rational_text(v) if self.exact else None for v in values]
         return data_frame(cells)
 
+    def __str__(self) -> str:
+        """Return steps and visits per position; at large n of those that take most steps."""
+        return f"{self._head()}\n\n{table(_HEADER, self._rows(), right=[0, 1, 2])}"
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML, for notebooks."""
+        return f"<p>{escape(self._head())}</p>{html_table(_HEADER, self._rows())}"
+
+    def _head(self) -> str:
+        shape = self.landscape
+        size = f"n = {shape.n}" + (f", l = {shape.ell}" if shape.ell else "")
+        return f"where a run spends its time on {shape.name}, {size}"
+
+    def _rows(self) -> list[list[str]]:
+        steps, visits = ([float(x) for x in numbers] for numbers in (self.steps, self.visits))
+        shown: Sequence[int] = range(len(steps))
+        if len(steps) > _MOST_SHOWN:
+            longest = sorted(shown, key=lambda p: -steps[p])
+            shown = sorted(longest[:_FEW_SHOWN])
+        return [[f"{p:,}", f"{steps[p]:.6g}", f"{visits[p]:.6g}"] for p in shown]
+
 
 @implements("Lemma 10")
 def profile(
@@ -93,12 +118,16 @@ def profile(
     check_size(landscape)
     algorithm = algorithm_at(algorithm, landscape.n)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)
-    d = decomposition_of(StepLaw.of(landscape, algorithm))
-    if d.choices is not None:
-        raise UndecidedComparisonError(
-            "not all comparisons are decided by values here, so the profile is not known exactly; "
-            "`runtime()` encloses E[T] and its phases"
-        )
+    match crossing(StepLaw.of(landscape, algorithm)):
+        case Refused(reason):
+            raise reason
+        case Bounded():
+            raise UndecidedComparisonError(
+                "not all comparisons are decided by values here, so the profile is not known "
+                "exactly; `runtime()` encloses E[T] and its phases"
+            )
+        case Counted(d):
+            pass
     exact = landscape.n <= EXACT_PROFILE_LIMIT if exact is None else exact
     if d.top_region is None:
         raise ParameterError(

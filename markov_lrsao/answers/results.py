@@ -1,22 +1,50 @@
-"""Results: frozen records that know how to write themselves for machines."""
+"""Results: frozen records that know how to write themselves, for machines and for people."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from math import fsum, isfinite
 from typing import TYPE_CHECKING, Any
 
+from flint import fmpq
+
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.frames import data_frame
-from markov_lrsao.exact.quantity import Quantity, Trap
-from markov_lrsao.exact.rationals import harmonic_difference, rational_text, to_float
+from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity, Trap
+from markov_lrsao.exact.rationals import harmonic_difference, rational_text, shorten, to_float
 from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.tables import html_table, table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["RuntimeResult"]
+__all__ = ["Phase", "RuntimeResult"]
 
 _EXACT_HARMONIC_LIMIT = 20_000
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What is known of the time of one phase, or of T.
+
+    Attributes
+    ----------
+    symbol : "T", "T1", "T2", ..
+    name : what the landscape calls the phase
+    higher : third and fourth central moments, if asked for
+    """
+
+    symbol: str
+    name: str
+    mean: Quantity
+    variance: Quantity
+    higher: tuple[Quantity, ...] = ()
+
+    @property
+    def std(self) -> Quantity:
+        """The standard deviation."""
+        return self.variance.sqrt()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +58,7 @@ class RuntimeResult:
         do not add up
     higher, phase_higher : third and fourth central moments, if asked for
     optimum : position of the optimum, for the coupon collector's bound
+    phase_names : what the landscape calls the phases
     undecided : where the answer is an enclosure, a bound of the probability that a run ever
         meets a comparison that is not decided
     trap : where a run can get stuck for ever, if it can
@@ -58,15 +87,52 @@ class RuntimeResult:
     optimum: int | None = None
     undecided: Quantity | None = None
     trap: Trap | None = None
+    phase_names: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
         """What the answer is: "exact", "float", "enclosure" or "infinite"."""
         if self.total.infinite:
             return "infinite"
-        if self.total.lower is not None:
+        if isinstance(self.total, Enclosed):
             return "enclosure"
         return "exact" if self.exact else "float"
+
+    @property
+    def std(self) -> Quantity:
+        """The standard deviation of T."""
+        return self.variance.sqrt()
+
+    @property
+    def phase_stds(self) -> tuple[Quantity, ...]:
+        """The standard deviations of the phases."""
+        return tuple(v.sqrt() for v in self.phase_variances)
+
+    def phase(self, which: int | str) -> Phase:
+        """Return one phase, by its number from 1, by "T2" or "T_2", or by its name.
+
+        Raises
+        ------
+        ParameterError
+            There is no such phase.
+        """
+        for number, phase in enumerate(self._named()[1:], start=1):
+            if which in (number, phase.symbol, f"T_{number}", phase.name):
+                return phase
+        known = ", ".join(f"{p.symbol} ({p.name})" for p in self._named()[1:])
+        raise ParameterError(f"phase = {which!r} is unknown: choose one of {known}")
+
+    def _named(self) -> list[Phase]:
+        """Return T and the phases with their symbols."""
+        count = len(self.phases)
+        names = self.phase_names or tuple(f"phase{k + 1}" for k in range(count))
+        higher = self.phase_higher or ((),) * count
+        found = [Phase("T", "total", self.total, self.variance, self.higher)]
+        for k, known in enumerate(
+            zip(names, self.phases, self.phase_variances, higher, strict=True), start=1
+        ):
+            found.append(Phase(f"T{k}", *known))
+        return found
 
     @property
     def coupon_collector(self) -> Quantity:
@@ -76,13 +142,17 @@ class RuntimeResult:
         """
         found = self.n if self.optimum is None else self.optimum
         if self.n <= _EXACT_HARMONIC_LIMIT:
-            return Quantity(self.n * harmonic_difference(self.n - found, self.n))
-        return Quantity(self.n * fsum(1 / k for k in range(self.n - found + 1, self.n + 1)))
+            return Exact(self.n * harmonic_difference(self.n - found, self.n))
+        return Approximate(self.n * fsum(1 / k for k in range(self.n - found + 1, self.n + 1)))
 
     @property
     def exact(self) -> bool:
         """Whether E[T] and its phases are known exactly; infinite ones are."""
         return all(q.exact or q.infinite for q in (self.total, *self.phases))
+
+    @property
+    def _relative_width(self) -> fmpq | None:
+        return self.total.relative_width if isinstance(self.total, Enclosed) else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form that `markov-lrsao exact --json` prints."""
@@ -109,23 +179,19 @@ class RuntimeResult:
         ):
             result[f"phase{k}"] = mean.to_dict() | {"variance": variance.to_dict()}
             if self.phase_higher:
-                result[f"phase{k}"] |= _named(self.phase_higher[k - 1])
+                result[f"phase{k}"] |= _moments(self.phase_higher[k - 1])
         result["variance"] = self.variance.to_dict()
         if self.undecided is not None:
             result["undecided_probability"] = self.undecided.to_dict()
-            width = self.total.width
-            result["relative_width"] = (
-                to_float(width / self.total.lower)
-                if width is not None and self.total.lower
-                else None
-            )
+            width = self._relative_width
+            result["relative_width"] = None if width is None else to_float(width)
         if self.trap is not None:
             result["trap"] = self.trap.to_dict()
         bound = self.coupon_collector
         ratio = float(self.total) / float(bound)
         return (
             result
-            | _named(self.higher)
+            | _moments(self.higher)
             | {
                 "coupon_collector": bound.to_dict() | {"ratio": ratio if isfinite(ratio) else None},
             }
@@ -154,7 +220,70 @@ class RuntimeResult:
             for name, number in zip(names, numbers, strict=False)
         )
 
+    # -- for people ---------------------------------------------------------------------------
 
-def _named(higher: tuple[Quantity, ...]) -> dict[str, Any]:
+    def __str__(self) -> str:
+        """Return what `markov-lrsao exact` prints: means and moments, and how they were found."""
+        return f"{self._head()}\n\n{table(_HEADER, self._rows())}\n\n{self._foot()}"
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML, for notebooks."""
+        head, foot = (escape(text).replace("\n", "<br>") for text in (self._head(), self._foot()))
+        return f"<p>{head}</p>{html_table(_HEADER, self._rows())}<p>{foot}</p>"
+
+    def _head(self) -> str:
+        """Return which instance it is."""
+        size = f"n = {self.n}" + (f", l = {self.ell}" if self.ell else "")
+        head = f"{self.algorithm} on {self.landscape}, {size}"
+        if self.parameters is None:
+            return head
+        values = ", ".join(
+            f"{name} = {shorten(rational_text(getattr(self.parameters, name)), 30)}"
+            for name in ("alpha", "gamma", "r")
+        )
+        holds = "(H) holds" if self.hypothesis_h else "(H) does not hold"
+        return f"{head}\n{values}; {holds}"
+
+    def _rows(self) -> list[list[str]]:
+        """Return the table: T, and the phases where there are several."""
+        named = self._named() if len(self.phases) > 1 else self._named()[:1]
+        rows = [[f"E[{q.symbol}]", *q.mean.cells] for q in named]
+        rows += [[f"Var[{q.symbol}]", *q.variance.cells] for q in named]
+        for k in range(len(self.higher)):
+            rows += [[f"mu{k + 3}[{q.symbol}]", *q.higher[k].cells] for q in named]
+        return rows
+
+    def _foot(self) -> str:
+        """Return what kind of answer it is, and how it was found."""
+        lines = []
+        if self.undecided is not None and self.undecided.upper is not None:
+            width = self._relative_width
+            relative = "" if width is None else f" of relative width {to_float(width):.1e}"
+            kind = "infinite" if self.total.infinite else f"an enclosure{relative}"
+            lines.append(
+                f"E[T] is {kind}; a run meets an undecided comparison with probability "
+                f"at most {to_float(self.undecided.upper):.3g}"
+            )
+        if self.trap is not None:
+            probability = self.trap.probability
+            text = f"{float(probability):.6g}" if probability.exact else f"in {probability}"
+            lines.append(
+                f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
+                f"  {self.trap.state}"
+            )
+        if isinstance(self.total, Exact | Approximate):
+            bound = float(self.coupon_collector)
+            lines.append(
+                f"E[T] is {float(self.total) / bound:.4g} times the coupon collector's {bound:.6g}"
+            )
+        merged = ", equivalent patterns merged" if self.merged and self.method == "joint" else ""
+        lines.append(f"method: {self.method}{merged}; {self.states:,} states; {self.seconds:.3f} s")
+        return "\n".join(lines)
+
+
+_HEADER = ["quantity", "decimal", "fraction or enclosure"]
+
+
+def _moments(higher: tuple[Quantity, ...]) -> dict[str, Any]:
     names = ("third_central_moment", "fourth_central_moment")
     return {name: moment.to_dict() for name, moment in zip(names, higher, strict=False)}

@@ -36,7 +36,7 @@ from markov_lrsao.chains.solvers import Field, absorbing_outside, backward
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.frames import columns, data_frame
 from markov_lrsao.exact.graphs import reachable_from, reversed_graph
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import Infinite, Quantity
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.texts import printable
 
@@ -240,12 +240,12 @@ def _answer(chain: MarkovChain, problem: Systems, state: int) -> Reaching:
     hit, certain, exact = problem.hit[b], bool(problem.surely[b]), problem.field == "exact"
 
     def quantity(value: Any) -> Quantity:
-        return Quantity(value if exact else float(value))
+        return Quantity.of(value if exact else float(value))
 
     if exact:
-        miss: Quantity | None = Quantity(1 - hit)
+        miss: Quantity | None = Quantity.of(1 - hit)
     else:
-        miss = None if problem.miss is None else Quantity(float(problem.miss[b]))
+        miss = None if problem.miss is None else quantity(problem.miss[b])
     common: dict[str, Any] = {
         "state": state,
         "name": chain.label(state),
@@ -255,15 +255,15 @@ def _answer(chain: MarkovChain, problem: Systems, state: int) -> Reaching:
     }
     if not (problem.inside[b] or problem.target[b]):
         return Reaching(
-            **common, mean=Quantity(math.inf), conditional_mean=None, variance=None, deviation=None
+            **common, mean=Infinite(), conditional_mean=None, variance=None, deviation=None
         )
     mean = quantity(problem.mean[b])
     variance, deviation = problem.variance(b)
     return Reaching(
         **common,
-        mean=mean if certain else Quantity(math.inf),
+        mean=mean if certain else Infinite(),
         conditional_mean=mean,
-        variance=None if variance is None else Quantity(variance),
+        variance=None if variance is None else quantity(variance),
         deviation=deviation,
     )
 

@@ -23,7 +23,7 @@ from flint import fmpq
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers import Field, backward
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
-from markov_lrsao.errors import SolverError
+from markov_lrsao.errors import FloatRangeError, SolverError
 from markov_lrsao.progress import Progress
 
 __all__ = ["Rewards", "Systems", "TransitionRewards"]
@@ -72,7 +72,7 @@ def _floats(values: Sequence[fmpq]) -> FloatArray:
             try:
                 known[pair] = pair[0] / pair[1]
             except OverflowError:
-                raise SolverError(
+                raise FloatRangeError(
                     'a reward exceeds the range of floats; use `field="exact"`'
                 ) from None
             if pair[0] and known[pair] < _SMALLEST:
@@ -190,10 +190,8 @@ class Systems:
             )
         try:
             self.mean = self._solve(first, tilted=tilted)
-        except SolverError as error:
-            if "exceeds" not in str(error):
-                raise
-            raise SolverError(
+        except FloatRangeError:
+            raise FloatRangeError(
                 'the expected time exceeds the range of floats; use `field="exact"`'
             ) from None
         # A power of two, so that dividing by it rounds nothing.

@@ -25,7 +25,6 @@ from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.distribution import Distribution, Quantile
-    from markov_lrsao.exact.quantity import Quantity
 
 __all__ = ["check_plot", "distribution"]
 
@@ -131,13 +130,13 @@ def _tails(law: Distribution) -> list[tuple[float, float, float]]:
 
     Where only an enclosure of the mean is known, m may be anything in it.
     """
-    ends = law.expectation.lower, law.expectation.upper
-    if ends[0] is None or ends[1] is None:
-        low = high = law.finite_mean
-    else:
-        from markov_lrsao.exact.rationals import to_float
+    from markov_lrsao.exact.quantity import Enclosed
+    from markov_lrsao.exact.rationals import to_float
 
-        low, high = (to_float(x) for x in ends if x is not None)
+    low = high = law.finite_mean
+    match law.expectation:
+        case Enclosed(lower, upper) if upper is not None:
+            low, high = to_float(lower), to_float(upper)
     return [
         (c, 1 - law.bounds(int(c * high))[1], 1 - law.bounds(int(c * low))[0]) for c in _FACTORS
     ]
@@ -148,7 +147,9 @@ def _as_dict(
 ) -> dict[str, Any]:
     from math import isfinite
 
-    known = law.expectation.value is not None and isfinite(law.mean)
+    from markov_lrsao.exact.quantity import Enclosed, Infinite
+
+    known = not isinstance(law.expectation, Enclosed | Infinite)
     return {
         "quantity": name,
         "method": law.method,
@@ -184,27 +185,9 @@ def _text(
 
     from markov_lrsao.tables import table
 
-    head = [
-        f"distribution of {name}, n = {n}, l = {ell}: mean {_moment(law.expectation)}, "
-        f"standard deviation {_moment(law.standard_deviation)}",
-        f"method: {law.method}; every P({name} <= t) is within {law.error:.1e} of the truth",
-    ]
-    mean = f"E[{name}]"
-    if not law.never.exact or law.never.value != 0:
-        mean = "m"
-        ends = law.never.ends
-        share = f"in [{ends[0]}, {ends[1]}]" if ends else f"{law.never.rational}"
-        about = "" if law.never.exact else "about "
-        head.append(
-            f"P({name} = inf) is {share}"
-            + (
-                f"; m = {about}E[{name} | {name} < inf] = {law.finite_mean:.6g}"
-                if isfinite(law.finite_mean)
-                else ""
-            )
-        )
+    mean = f"E[{name}]" if law.always_ends else "m"
     blocks = [
-        "\n".join(head),
+        law.describe(name, f", n = {n}, l = {ell}"),
         table(["level", "quantile"], [[f"{q.level:g}", str(q)] for q in found], right=[1]),
     ]
     if isfinite(law.finite_mean):
@@ -224,22 +207,6 @@ def _text(
             )
         )
     return "\n\n".join(blocks)
-
-
-def _moment(quantity: Quantity) -> str:
-    """Return a few digits of a number, as many as are known; or its enclosure."""
-    from markov_lrsao.exact.rationals import decimal_text
-
-    if quantity.infinite:
-        return "infinite"
-    if quantity.lower is None:
-        return f"{float(quantity.decimal):.{_DIGITS}g}"
-    if quantity.upper is None:
-        return "unknown"
-    return (
-        f"in [{decimal_text(quantity.lower, 8, towards=-1)}, "
-        f"{decimal_text(quantity.upper, 8, towards=1)}]"
-    )
 
 
 def _between(low: float, high: float, digits: int = _DIGITS) -> str:

@@ -71,7 +71,7 @@ class Estimated:
         )
         names = {"total": "E[T]"} | {f"phase{k}": f"E[T{k}]" for k in range(1, 10)}
         rows = [
-            [names[name], f"{e.value:.6g}", f"{e.error:.2g}", f"[{e.low:.6g}, {e.high:.6g}]"]
+            [names[name], f"{e.point:.6g}", f"{e.error:.2g}", f"[{e.low:.6g}, {e.high:.6g}]"]
             for name, e in self._named()
         ]
         body = table(["quantity", "mean", "standard error", "95% interval"], rows)

@@ -175,6 +175,7 @@ def _decided(found: RegimeMap, quantity: str) -> Iterator[list[str]]:
 
 def _undecided(found: RegimeMap, quantity: str) -> Iterator[list[str]]:
     """Yield a row for every other kind of answer."""
+    from markov_lrsao.exact.quantity import Enclosed
     from markov_lrsao.regimes.grid import widest
 
     for kind in ("enclosure", "infinite", "open"):
@@ -182,8 +183,8 @@ def _undecided(found: RegimeMap, quantity: str) -> Iterator[list[str]]:
         if not at:
             continue
         quantities = [found.values[i].quantity(quantity) for i in at]
-        ends = [q.ends for q in quantities if q.ends is not None and kind == "enclosure"]
-        values = [float(e) for pair in ends for e in pair]
+        enclosed = [q for q in quantities if isinstance(q, Enclosed) and kind == "enclosure"]
+        values = [float(end) for q in enclosed for end in q.ends]
         width = f"{widest(quantities):.2g}" if values else "-"
         yield _row(found, "-", at, kind, values, width)
 

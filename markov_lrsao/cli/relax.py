@@ -181,34 +181,28 @@ def _solved(
     patient: bool,
 ) -> Line | None:
     """Ask the exact engine; None where it has no answer, or no finite enclosure."""
-    from markov_lrsao.answers.expected import runtime
-    from markov_lrsao.errors import (
-        CrossingError,
-        StateSpaceTooLargeError,
-        UndecidedComparisonError,
-    )
+    from markov_lrsao.answers.expected import seek_runtime
+    from markov_lrsao.answers.plan import Options
+    from markov_lrsao.errors import Refused
+    from markov_lrsao.exact.quantity import Enclosed
     from markov_lrsao.exact.rationals import to_float
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.progress import terminal_progress
 
-    try:
-        result = runtime(
-            landscape,
-            Algorithm.lrsao(parameters),
-            outside_h=True,
-            max_states=None if patient else _FEW_STATES,
-            progress=terminal_progress,
-        )
-    except (CrossingError, StateSpaceTooLargeError, UndecidedComparisonError):
+    options = Options(
+        max_states=None if patient else _FEW_STATES,
+        progress=terminal_progress,
+    )
+    result = seek_runtime(landscape, Algorithm.lrsao(parameters), options, outside_h=True)
+    if isinstance(result, Refused):
         return None
     total, trap = result.total, result.trap
-    if total.lower is not None and total.upper is None:
-        return None
-    low, high = (
-        (float(total),) * 2
-        if total.lower is None or total.upper is None
-        else (nextafter(to_float(total.lower), 0), nextafter(to_float(total.upper), inf))
-    )
+    low = high = float(total)
+    match total:
+        case Enclosed(lower, upper):
+            if upper is None:
+                return None
+            low, high = nextafter(to_float(lower), 0), nextafter(to_float(upper), inf)
     stuck = None if trap is None else (to_float(trap.lower), to_float(trap.upper))
     return Line(*known, result.kind, low, float(total), high, stuck)
 
@@ -243,7 +237,7 @@ def _simulated(
         stuck = (1 - found.success.high, 1 - found.success.low)
         endless = float("inf")
         return Line(*known, "simulated", endless, endless, endless, stuck)
-    return Line(*known, "simulated", found.ert.low, found.ert.value, found.ert.high)
+    return Line(*known, "simulated", found.ert.low, found.ert.point, found.ert.high)
 
 
 def _path(landscape: Landscape, parameters: Parameters) -> tuple[int, ...]:

@@ -35,11 +35,12 @@ from markov_lrsao.cli.options import (
 from markov_lrsao.cli.output import emit
 
 if TYPE_CHECKING:
+    from markov_lrsao.exact.quantity import Simulated
     from markov_lrsao.model.landscape import Landscape
     from markov_lrsao.model.law import StepLaw
     from simulate.runs.endless import Endless
     from simulate.runs.samples import Samples
-    from simulate.statistics.estimates import Estimate, Summary
+    from simulate.statistics.estimates import Summary
 
 __all__ = ["simulate"]
 
@@ -211,14 +212,14 @@ def _text(samples: Samples, found: Summary) -> str:
     return f"{head}\n\n{body}\n\n{foot}{_monitor_text(samples)}"
 
 
-def _cells(estimate: Estimate) -> list[str]:
+def _cells(estimate: Simulated) -> list[str]:
     def number(x: float) -> str:
         if not math.isfinite(x):
             return "inf"
         return f"{x:,.2f}" if abs(x) >= 10 else f"{x:.4f}"
 
     return [
-        number(estimate.value),
+        number(estimate.point),
         number(estimate.error),
         f"[{number(estimate.low)}, {number(estimate.high)}]",
     ]

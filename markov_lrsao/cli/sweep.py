@@ -156,8 +156,8 @@ def _text(plan: Plan, results: list[ExperimentResult], out: Path, played: int) -
                 str(experiment.ell),
                 *(getattr(experiment, k) or "-" for k in ("alpha", "gamma", "r")),
                 f"{result.runs:,}",
-                f"{found.success.value:.3f}",
-                f"{ert.value:,.1f}" if math.isfinite(ert.value) else "inf",
+                f"{found.success.point:.3f}",
+                f"{ert.point:,.1f}" if math.isfinite(ert.point) else "inf",
                 f"{half:,.1f}" if math.isfinite(half) else "-",
                 f"{found.decisions:,}",
             ]

@@ -69,7 +69,7 @@ def double_text(value: fmpq, what: str) -> str:
     if result == 0.0 and value != 0:
         raise ParameterError(
             f"{what} is outside the range of doubles; write fractions "
-            f"(--values rational, or another format)"
+            '(`values="rational"`, or another format)'
         )
     return repr(result)
 
@@ -80,6 +80,6 @@ def double_texts(chain: MarkovChain) -> list[str]:
     if values.size and values.min() == 0.0:
         raise ParameterError(
             "a probability is below the range of doubles; write fractions "
-            "(--values rational, or another format)"
+            '(`values="rational"`, or another format)'
         )
     return list(map(repr, values.tolist()))

@@ -95,7 +95,7 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
             name=title,
             kind="points",
             x=x,
-            y=numbers(s.ert.value for s in found),
+            y=numbers(s.ert.point for s in found),
             colour=colour,
             low=numbers(s.ert.low for s in found),
             high=numbers(s.ert.high for s in found),
@@ -136,8 +136,8 @@ def _earl_found(
     exact = [float(p.result.total) for p in points]
     both = list(zip(points, restarted, exact, strict=True))
     return {
-        "success_rate": [s.success.value for s in plain],
-        "success_rate_with_restarts": [s.success.value for s in restarted],
+        "success_rate": [s.success.point for s in plain],
+        "success_rate_with_restarts": [s.success.point for s in restarted],
         "restarted_earl_interval_below_lrsao_at_n": [p.n for p, s, t in both if s.ert.high < t],
         "restarted_earl_interval_above_lrsao_at_n": [p.n for p, s, t in both if s.ert.low > t],
         "lrsao_over_coupon_collector": [
@@ -160,7 +160,7 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
                     name=f"{schedule_text(schedule)}, {text}",
                     kind="points",
                     x=numbers(ns),
-                    y=numbers(s.success.value for s in found),
+                    y=numbers(s.success.point for s in found),
                     colour=1 + k + shift,
                     marker=marker,
                     low=numbers(s.success.low for s in found),
@@ -206,7 +206,7 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
             name=f"simulated, {text}, {settings.float_runs:,} runs each",
             kind="points",
             x=x,
-            y=numbers(m[k].value / u for m, u in zip(means, unit, strict=True)),
+            y=numbers(m[k].point / u for m, u in zip(means, unit, strict=True)),
             low=numbers(m[k].low / u for m, u in zip(means, unit, strict=True)),
             high=numbers(m[k].high / u for m, u in zip(means, unit, strict=True)),
             colour=k + 1,
@@ -238,7 +238,7 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
             "runs": settings.float_runs,
             "seed": settings.seed,
             "confidence": settings.level,
-            "float64_over_exact": [m[1].value / t for m, t in zip(means, exact, strict=True)],
+            "float64_over_exact": [m[1].point / t for m, t in zip(means, exact, strict=True)],
         },
     )
 

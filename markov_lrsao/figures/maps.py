@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import fmpq
 
-from markov_lrsao.exact.rationals import rational_text, to_float
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Settings, numbers
 from markov_lrsao.progress import Progress
 from markov_lrsao.regimes.borders import Border, borders, place_in_h
@@ -76,9 +76,9 @@ def map_figure(
             "open_points": found.count("open"),
             "widest_relative_enclosure": widest(found.quantities(quantity)),
             "values": {
-                str(g.number): rational_text(g.values.means[0].value)
+                str(g.number): g.values.means[0].rational
                 for g in found.regimes[:12]
-                if isinstance(g.values.means[0].value, fmpq)
+                if g.values.means[0].exact
             },
         },
     )

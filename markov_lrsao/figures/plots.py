@@ -128,7 +128,7 @@ def distribution(
     times = law.times()
     axes = _axes(ax)
     axes.step(times, law.cdf(times), where="post", color=COLOURS[0], lw=1.8, label="exact law")
-    given = "" if float(law.never) == 0 else f" | {name} < inf"
+    given = "" if law.always_ends else f" | {name} < inf"
     mean = f"E[{name}{given}] = {law.finite_mean:,.6g}"
     axes.axvline(law.finite_mean, color=COLOURS[1], lw=1.2, ls="--", label=mean)
     for q in map(law.quantile_range, quantiles):

@@ -24,7 +24,7 @@ from markov_lrsao.figures.sampling import (
 from markov_lrsao.progress import Progress
 
 if TYPE_CHECKING:
-    from simulate.statistics.estimates import Estimate
+    from markov_lrsao.exact.quantity import Simulated
 
 __all__ = ["FIGURES", "paper_term"]
 
@@ -88,7 +88,7 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
 
 def _runtime_series(
     points: Sequence[CurvePoint],
-    found: Sequence[Estimate],
+    found: Sequence[Simulated],
     order: Callable[[int, int], float],
     settings: Settings,
 ) -> tuple[Series, ...]:
@@ -113,7 +113,7 @@ def _runtime_series(
             name=f"simulated mean, {settings.runs:,} runs each",
             kind="points",
             x=x,
-            y=numbers(e.value for e in found),
+            y=numbers(e.point for e in found),
             colour=1,
             marker="o",
         ),

@@ -14,7 +14,13 @@ import numpy.typing as npt
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.crossing.decomposition import decompose
-from markov_lrsao.errors import CrossingError, NotAbsorbingError, ParameterError
+from markov_lrsao.errors import (
+    CrossingError,
+    NotAbsorbingError,
+    ParameterError,
+    Refused,
+    attempt,
+)
 from markov_lrsao.joint.enumeration import (
     MAX_STATES,
     Coding,
@@ -100,11 +106,8 @@ def _entries(
     blocks at any n; otherwise the earlier phases are enumerated.
     """
     if merge:
-        try:
-            d = decompose(law)
-        except (CrossingError, NotAbsorbingError):
-            d = None
-        if d is not None and d.tail is not None and d.cut == begin:
+        d = attempt(lambda: decompose(law), (CrossingError, NotAbsorbingError))
+        if not isinstance(d, Refused) and d.tail is not None and d.cut == begin:
             rows = d.tail.stretch.rows
             coding = Coding.of(automata, rows)
             starts = [d.tail.states[i].patterns for i in set(d.tail_start.values())]

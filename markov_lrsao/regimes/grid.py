@@ -26,7 +26,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.frames import data_frame
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import Enclosed, Quantity
 from markov_lrsao.exact.ranges import rationals
 from markov_lrsao.exact.rationals import (
     RationalLike,
@@ -236,8 +236,7 @@ class RegimeMap:
         """Yield the lines of the table; see `COLUMNS`. A number that is not known is empty."""
         for p, v, label in zip(self.plan.points, self.values, self.labels, strict=True):
             q = v.quantity(name)
-            low, high = q.ends if q.ends is not None else ("", "")
-            width = q.width if q.lower is not None else None
+            (low, high), width = (q.ends, q.width) if isinstance(q, Enclosed) else (("", ""), None)
             yield dict(
                 zip(
                     COLUMNS,
@@ -309,12 +308,8 @@ class RegimeMap:
 
 def widest(quantities: Sequence[Quantity]) -> float:
     """Return the largest relative width among numbers with finite enclosures."""
-    widths = [
-        to_float(q.width / q.lower)
-        for q in quantities
-        if q.lower is not None and q.lower > 0 and q.width is not None
-    ]
-    return max(widths, default=0.0)
+    widths = [q.relative_width for q in quantities if isinstance(q, Enclosed)]
+    return max((to_float(w) for w in widths if w is not None), default=0.0)
 
 
 Job = tuple[str, int, int, fmpq, fmpq, fmpq, fmpq, int]

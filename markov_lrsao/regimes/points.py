@@ -17,24 +17,19 @@ from hashlib import blake2b
 
 from flint import fmpq
 
-from markov_lrsao.answers.expected import central_from_factorial, runtime
+from markov_lrsao.answers.expected import exact_moments, seek_runtime
+from markov_lrsao.answers.plan import Bounded, Counted, Options, after_cut
 from markov_lrsao.crossing.blocks import Block, Exit, Target
 from markov_lrsao.crossing.decomposition import Decomposition
-from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
-from markov_lrsao.errors import (
-    CrossingError,
-    ParameterError,
-    StateSpaceTooLargeError,
-    UndecidedComparisonError,
-)
+from markov_lrsao.errors import ParameterError, Refused
 from markov_lrsao.exact.partitions import settled_colours
-from markov_lrsao.exact.quantity import Quantity, square_root
+from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import decimal_text, rational
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
-from markov_lrsao.values.enclosure import counted_phases, enclose_moments, resolve
+from markov_lrsao.values.enclosure import enclose_moments
 
 __all__ = [
     "KINDS",
@@ -49,8 +44,6 @@ __all__ = [
 
 KINDS = ("exact", "enclosure", "infinite", "open")
 """What an answer can be; "open": neither patterns nor values settle it within the limits."""
-_NOTHING = Quantity(None, fmpq(0))
-"""A non-negative number of which nothing is known."""
 QUANTITIES = ("total", "phase1", "phase2", "phase3", "stddev")
 
 
@@ -69,7 +62,7 @@ class Values:
 
     kind: str
     means: tuple[Quantity, ...] = ()
-    variance: Quantity = _NOTHING
+    variance: Quantity = UNKNOWN
     undecided: str | None = None
     reason: str | None = None
 
@@ -84,10 +77,8 @@ class Values:
         if name not in QUANTITIES:
             raise ParameterError(f"quantity {name!r} is unknown: choose {', '.join(QUANTITIES)}")
         if not self.means:
-            return _NOTHING
-        return (
-            square_root(self.variance) if name == "stddev" else self.means[QUANTITIES.index(name)]
-        )
+            return UNKNOWN
+        return self.variance.sqrt() if name == "stddev" else self.means[QUANTITIES.index(name)]
 
     @property
     def regime(self) -> tuple[str, str] | None:
@@ -143,26 +134,20 @@ class Point:
 def quantity_text(q: Quantity) -> str:
     """Return "p/q", "inf" or "[lower, upper]" with decimals rounded outwards.
 
-    >>> quantity_text(Quantity(fmpq(1, 3))), quantity_text(Quantity(None, fmpq(1), fmpq(2)))
+    >>> quantity_text(Exact(fmpq(1, 3))), quantity_text(Enclosed(fmpq(1), fmpq(2)))
     ('1/3', '[1.0000000000000000000, 2.0000000000000000000]')
     """
-    if q.infinite:
-        return "inf"
-    if q.rational is not None:
-        return q.rational
-    ends = q.ends
-    assert ends is not None
-    return f"[{ends[0]}, {ends[1]}]"
+    return "inf" if q.infinite else str(q)
 
 
 def read_quantity(text: str) -> Quantity:
     """Read what `quantity_text` writes."""
     if text == "inf":
-        return Quantity(float("inf"))
+        return Infinite()
     if not text.startswith("["):
-        return Quantity(rational(text))
+        return Exact(rational(text))
     low, high = text[1:-1].split(", ")
-    return Quantity(None, rational(low), None if high == "inf" else rational(high))
+    return Enclosed(rational(low), None if high == "inf" else rational(high))
 
 
 # -- the structure ------------------------------------------------------------------------
@@ -250,20 +235,17 @@ def solve_point(
     algorithm = Algorithm.lrsao(Parameters(alpha, gamma, r))
     assert algorithm.parameters is not None
     if hypothesis_h(landscape, algorithm.parameters).holds:
-        known = _within(StepLaw.of(landscape, algorithm), tolerance, max_states)
-        if known is not None:
-            return known
-    try:
-        found = runtime(
-            landscape,
-            algorithm,
-            method="crossing",
-            outside_h=True,
-            tolerance=tolerance,
-            max_states=_OUTSIDE * max_states,
-        )
-    except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError) as error:
-        return Values("open", reason=str(error))
+        # Values after the cut settle all of (H).
+        match after_cut(StepLaw.of(landscape, algorithm), tolerance=tolerance, largest=max_states):
+            case Counted(d):
+                return _solved_once(d)
+            case Bounded(d):
+                enclosed = enclose_moments(d, 2)
+                return _values(enclosed.values, _probability(enclosed.undecided))
+    options = Options(method="crossing", tolerance=tolerance, max_states=_OUTSIDE * max_states)
+    found = seek_runtime(landscape, algorithm, options, outside_h=True)
+    if isinstance(found, Refused):
+        return Values("open", reason=str(found.reason))
     return Values(
         found.kind,
         (found.total, *found.phases),
@@ -272,25 +254,10 @@ def solve_point(
     )
 
 
-def _within(law: StepLaw, tolerance: fmpq, max_states: int) -> Values | None:
-    """Follow values after the cut, which settles all of (H); None where it does not."""
-    try:
-        d = resolve(law, tolerance=tolerance, largest=max_states)
-    except (CrossingError, UndecidedComparisonError, StateSpaceTooLargeError):
-        return None
-    if d.choices is not None:
-        enclosed = enclose_moments(d, 2)
-        return _values(enclosed.values, _probability(enclosed.undecided))
+def _solved_once(d: Decomposition) -> Values:
     key = structure(d)
     if key not in _solved:
-        function = GeneratingFunction(d, Evaluation(exact=True, order=2))
-        _solved[key] = _values(
-            [
-                [Quantity(v) for v in central_from_factorial(function(phases))]
-                for phases in counted_phases(law)
-            ],
-            None,
-        )
+        _solved[key] = _values(exact_moments(d, 2), None)
     return _solved[key]
 
 

@@ -17,7 +17,7 @@ from flint import fmpq
 from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.exact.quantity import Quantity
-from markov_lrsao.exact.rationals import decimal_text, rational_text, shorten, to_float
+from markov_lrsao.exact.rationals import rational_text, shorten
 from markov_lrsao.interrupts import spread
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import JUMP
@@ -50,10 +50,8 @@ def deviation_text(variance: fmpq, digits: int = 20) -> str:
 
 
 def _pair(quantity: Quantity) -> list[str]:
-    value = quantity.value
-    assert isinstance(value, fmpq), "instances of the page are small enough to be exact"
-    text = rational_text(value)
-    return [text if len(text) <= LONGEST else shorten(text, 90), decimal_text(value)]
+    text = rational_text(quantity.value)  # instances of the page are small enough to be exact
+    return [text if len(text) <= LONGEST else shorten(text, 90), quantity.decimal]
 
 
 def instance_values(n: int, ell: int) -> dict[str, Any]:
@@ -63,11 +61,7 @@ def instance_values(n: int, ell: int) -> dict[str, Any]:
     ['51740216905/1185192162', '43.655551027007213704']
     """
     result = runtime(JUMP.at(n, ell), Algorithm.lrsao(Parameters.paper(n)), method="crossing")
-    variance, coupon = result.variance.value, result.coupon_collector.value
-    total = result.total.value
-    assert isinstance(variance, fmpq)
-    assert isinstance(coupon, fmpq)
-    assert isinstance(total, fmpq)
+    coupon = result.coupon_collector
     return {
         "n": n,
         "l": ell,
@@ -75,9 +69,9 @@ def instance_values(n: int, ell: int) -> dict[str, Any]:
         "phases": [_pair(phase) for phase in result.phases],
         "shares": [float(phase) / float(result.total) for phase in result.phases],
         "variance": _pair(result.variance),
-        "deviation": deviation_text(variance),
-        "coupon": _pair(result.coupon_collector),
-        "ratio": to_float(total / coupon),
+        "deviation": deviation_text(result.variance.value),
+        "coupon": _pair(coupon),
+        "ratio": float(result.total / coupon),
     }
 
 

@@ -11,22 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from flint import fmpq
 
 from markov_lrsao.crossing.blocks import Exit, State, Target
-from markov_lrsao.crossing.decomposition import Decomposition, cut_of, decompose
+from markov_lrsao.crossing.decomposition import Decomposition, cut_of
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
-from markov_lrsao.errors import (
-    CrossingError,
-    NotAbsorbingError,
-    StateSpaceTooLargeError,
-    UndecidedComparisonError,
-)
-from markov_lrsao.exact.quantity import Quantity, Trap
+from markov_lrsao.errors import Refused, StateSpaceTooLargeError, attempt
+from markov_lrsao.exact.moments import central_enclosures
+from markov_lrsao.exact.quantity import UNKNOWN, Quantity, Trap
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.exact.series import Element
 from markov_lrsao.model.law import DOWN, Share, StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.derived import automata_of
@@ -40,10 +36,9 @@ from markov_lrsao.values.whole_run import describe_state
 __all__ = [
     "TOLERANCE",
     "Enclosure",
-    "central_enclosures",
     "counted_phases",
-    "decomposition_of",
     "enclose_moments",
+    "losing_decomposition",
     "moments_before_cut",
     "resolve",
     "trap_after_cut",
@@ -78,53 +73,38 @@ def resolve(
     tolerance: fmpq = TOLERANCE,
     largest: int | None = None,
     progress: Progress = no_progress,
-) -> Decomposition:
+) -> Decomposition | Refused:
     """Refine until all comparisons are decided or the enclosure is narrow enough.
 
     Returns the decomposition of the level with the narrowest enclosure. Levels that need too
     many states (after the first, more than `largest`) are passed over.
-
-    Raises
-    ------
-    CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
-    automata = automata_of(law, cut_of(law))
+    automata = attempt(lambda: automata_of(law, cut_of(law)))
+    if isinstance(automata, Refused):
+        return automata
     best: tuple[fmpq, Decomposition] | None = None
-    refused: StateSpaceTooLargeError | None = None
+    refused = Refused(StateSpaceTooLargeError("no level of refinement applies"))
     with progress("refining values", total=len(LEVELS)) as bar:
         for level in LEVELS:
             bar.advance()
             most = _LARGEST_TAIL if level.exact <= 1 else _LARGEST_EXACT_TAIL
             if largest is not None and best is not None:
                 most = min(most, largest)
-            try:
-                found = refined_decomposition(law, level, automata, largest=most)
-            except StateSpaceTooLargeError as error:
-                refused = error
-                continue  # a finer mesh with fewer exact values may have fewer states
-            if found.choices is None:
-                return found
-            width = _width(found)
+            found = attempt(partial(refined_decomposition, law, level, automata, largest=most))
+            match found:
+                case Refused(StateSpaceTooLargeError()):
+                    refused = found
+                    continue  # a finer mesh with fewer exact values may have fewer states
+                case Refused() | Decomposition(choices=None):
+                    return found
+            width = attempt(partial(_width, found))
+            if isinstance(width, Refused):
+                return width
             if best is None or width < best[0]:
                 best = (width, found)
             if width <= tolerance:
                 break
-    if best is None:
-        raise refused or StateSpaceTooLargeError("no level of refinement applies")
-    return best[1]
-
-
-def decomposition_of(law: StepLaw, progress: Progress = no_progress) -> Decomposition:
-    """Split the positions by patterns where they decide, by values where they do not.
-
-    Raises
-    ------
-    CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
-    """
-    try:
-        return decompose(law)
-    except UndecidedComparisonError:
-        return resolve(law, progress=progress)
+    return refused if best is None else best[1]
 
 
 def undecided_probability(d: Decomposition) -> fmpq:
@@ -180,61 +160,6 @@ def enclose_moments(d: Decomposition, moments: int) -> Enclosure:
     return Enclosure(values, undecided_probability(d))
 
 
-Pair = tuple[fmpq, fmpq]
-
-
-def central_enclosures(lower: Element, upper: Element) -> list[Quantity]:
-    """Return mean, variance, .. from bounds of E[(T choose k)], k = 0, 1, ..
-
-    Equal bounds give exact moments.
-
-    >>> q = central_enclosures((fmpq(1), fmpq(3), fmpq(6)), (fmpq(1), fmpq(3), fmpq(6)))
-    >>> [str(v.value) for v in q]
-    ['3', '6']
-    """
-    binomial: list[Pair] = list(zip(lower, upper, strict=True))
-    mean = binomial[1]
-    raw: list[Pair] = [binomial[0], mean]
-    # E[T^k] = sum_j S(k, j) j! E[(T choose j)], S the Stirling numbers of the second kind.
-    for weights in ((1, 2), (1, 6, 6), (1, 14, 36, 24))[: len(binomial) - 2]:
-        raw.append(
-            (
-                sum((w * b[0] for w, b in zip(weights, binomial[1:], strict=False)), fmpq(0)),
-                sum((w * b[1] for w, b in zip(weights, binomial[1:], strict=False)), fmpq(0)),
-            )
-        )
-    result = [mean]
-    if len(raw) > 2:
-        low, high = _minus(raw[2], _power(mean, 2))
-        result.append((max(low, fmpq(0)), high))
-    if len(raw) > 3:
-        result.append(_plus(_minus(raw[3], _times(3, mean, raw[2])), _times(2, _power(mean, 3))))
-    if len(raw) > 4:
-        even = _plus(raw[4], _times(6, _power(mean, 2), raw[2]))
-        odd = _plus(_times(4, mean, raw[3]), _times(3, _power(mean, 4)))
-        low, high = _minus(even, odd)
-        result.append((max(low, fmpq(0)), high))
-    return [Quantity.enclosed(*pair) for pair in result]
-
-
-def _plus(a: Pair, b: Pair) -> Pair:
-    return a[0] + b[0], a[1] + b[1]
-
-
-def _minus(a: Pair, b: Pair) -> Pair:
-    return a[0] - b[1], a[1] - b[0]
-
-
-def _times(factor: int, a: Pair, b: Pair | None = None) -> Pair:
-    """Multiply non-negative numbers."""
-    low, high = b if b is not None else (fmpq(1), fmpq(1))
-    return factor * a[0] * low, factor * a[1] * high
-
-
-def _power(a: Pair, k: int) -> Pair:
-    return a[0] ** k, a[1] ** k
-
-
 def moments_before_cut(d: Decomposition, moments: int) -> list[list[Quantity]]:
     """Return the exact moments of the phases that end at the cut, whatever follows it.
 
@@ -246,10 +171,20 @@ def moments_before_cut(d: Decomposition, moments: int) -> list[list[Quantity]]:
     result = []
     for phases in counted_phases(d.law)[1 : d.phase + 2]:
         known = function.combine(phases, ends)
-        result.append(
-            central_enclosures(known, known) + [Quantity(None, fmpq(0))] * (moments - order)
-        )
+        result.append(central_enclosures(known, known) + [UNKNOWN] * (moments - order))
     return result
+
+
+def losing_decomposition(law: StepLaw) -> Decomposition:
+    """Give up runs that fall below the rows after the cut.
+
+    The decomposition is good for what happens before the cut, and for finding traps.
+
+    Raises
+    ------
+    CrossingError, NotAbsorbingError, UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    return refined_decomposition(law, LEVELS[0], largest=_LARGEST_TAIL, lose=True)
 
 
 def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
@@ -260,9 +195,8 @@ def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
     """
     if cut_of(law) == law.optimum:
         return None
-    try:
-        d = refined_decomposition(law, LEVELS[0], largest=_LARGEST_TAIL, lose=True)
-    except (CrossingError, NotAbsorbingError, UndecidedComparisonError, StateSpaceTooLargeError):
+    d = attempt(lambda: losing_decomposition(law))
+    if isinstance(d, Refused):
         return None
     assert d.choices is not None
     block, lost = _with_lost_runs(d.choices)
@@ -271,14 +205,15 @@ def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
         return None
     function = GeneratingFunction(d, Evaluation(exact=True, order=0))
     nothing = [False] * len(law.landscape.milestones)
-    try:
-        low, high = (
-            function.combine(nothing, {key: (side[i],) for key, i in d.tail_start.items()})[0]
-            for side in (outcome.lower, outcome.upper)
-        )
-    except NotAbsorbingError:  # runs may be stuck before the cut as well
+
+    def entering(side: Sequence[fmpq]) -> fmpq:
+        ends = {key: (side[i],) for key, i in d.tail_start.items()}
+        return fmpq(function.combine(nothing, ends)[0])
+
+    found = attempt(lambda: (entering(outcome.lower), entering(outcome.upper)))
+    if isinstance(found, Refused) or found[0] == 0:  # runs may be stuck before the cut as well
         return None
-    return (Trap(describe_state(block, outcome.entry), low, high), d) if low > 0 else None
+    return Trap(describe_state(block, outcome.entry), *found), d
 
 
 def _with_lost_runs(block: Refined) -> tuple[Refined, int]:

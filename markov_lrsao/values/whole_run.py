@@ -14,8 +14,10 @@ Both yield one `Refined` block from the first step to the optimum.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +26,9 @@ from flint import fmpq
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.crossing.blocks import Corridor, Edge, Exit, State, Stretch, Target
 from markov_lrsao.crossing.decomposition import cut_of
-from markov_lrsao.errors import CrossingError
+from markov_lrsao.errors import CrossingError, Refused, StateSpaceTooLargeError, attempt
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
@@ -33,12 +36,21 @@ from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import added_edges
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine
-from markov_lrsao.values.tails import Level, Tail, before_cut
+from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut
 
-__all__ = ["chain_with_values", "describe_state", "everything", "joint_with_values"]
+__all__ = [
+    "chain_with_values",
+    "chains_with_values",
+    "describe_state",
+    "everything",
+    "joint_with_values",
+]
 
 
 IntArray = npt.NDArray[np.int64]
+_MESHES = (fmpq(64), fmpq(4), fmpq(1), fmpq(1, 4))
+_EXACT_BITS = 24
+_JOINT_LEVELS = 3
 
 
 def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
@@ -204,3 +216,49 @@ def chain_with_values(
 def _step(n: int, p: int, stay: int, up: int, denominator: int) -> list[tuple[int, int]]:
     unit = denominator // n
     return [(t, w) for t, w in ((stay, unit * p), (up, unit * (n - p))) if w]
+
+
+def chains_with_values(
+    law: StepLaw, largest: int, progress: Progress = no_progress
+) -> Iterator[Refined] | Refused:
+    """Return the chain with values at finer and finer levels, as long as they fit.
+
+    Each level is explored when it is asked for. Where none fits, the reason is returned.
+    """
+    refused = Refused(StateSpaceTooLargeError("no way of following values applies"))
+    levels = _levels(law, largest, progress)
+    for found in levels:
+        match found:
+            case Refined():
+                return itertools.chain(
+                    (found,), (finer for finer in levels if isinstance(finer, Refined))
+                )
+            case Refused(StateSpaceTooLargeError()):
+                refused = found
+    return refused
+
+
+def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined | Refused]:
+    unit = abs(law.algorithm.learn) if law.algorithm.learn != 0 else fmpq(1)
+    families: list[list[Callable[[], Refined]]] = [
+        [
+            partial(joint_with_values, law, level, largest=largest)
+            for level in LEVELS[:_JOINT_LEVELS]
+        ],
+        [
+            partial(everything, law, unit * mesh, exact_bits=_EXACT_BITS, largest=largest)
+            for mesh in _MESHES
+        ],
+    ]
+    with progress("following values", total=sum(map(len, families))) as bar:
+        for family in families:
+            explored = False
+            for way in family:
+                bar.advance()
+                found = attempt(way)
+                yield found
+                if isinstance(found, Refused):
+                    break  # finer levels do not help
+                explored = True
+            if explored:
+                return  # the second family follows more rows, and is no finer for those

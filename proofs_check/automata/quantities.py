@@ -100,6 +100,6 @@ def crosscheck(slope: SlopeAutomata, pairs: list[tuple[int, int]]) -> str | None
         result = runtime(JUMP.at(n, ell), Algorithm.lrsao(Parameters.paper(n)))
         values = (phase1_mean(n, ell), phase2_mean(slope, n, ell), phase3_mean(n, ell))
         for k, (phase, value) in enumerate(zip(result.phases, values, strict=True), start=1):
-            if phase.value != value:
-                return f"n = {n}, l = {ell}: E[T{k}] = {phase.value} by the engine, {value} here"
+            if phase != value:
+                return f"n = {n}, l = {ell}: E[T{k}] = {phase} by the engine, {value} here"
     return None

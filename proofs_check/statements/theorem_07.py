@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from markov_lrsao.answers.expected import runtime
 from markov_lrsao.errors import LrsaoError, NotAbsorbingError
-from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.forms.closed import phase1_formula
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
@@ -55,7 +54,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
     for n, ell in pairs:
         law = workspace.law(n, ell)
         try:
-            exact = runtime(law.landscape, law.algorithm, outside_h=True).phases[0].value
+            exact = runtime(law.landscape, law.algorithm, outside_h=True).phases[0]
         except NotAbsorbingError:
             yield Evidence(
                 kind=EvidenceKind.EXHAUSTIVE,
@@ -78,7 +77,7 @@ def _instances(workspace: Workspace) -> Iterable[Evidence]:
             return
         value = formula.subs({s: {"n": n, "l": ell}[s.name] for s in formula.free_symbols})
         compared += 1
-        if str(value) != rational_text(exact):  # type: ignore[arg-type]
+        if str(value) != exact.rational:
             yield Evidence(
                 kind=EvidenceKind.EXHAUSTIVE,
                 verdict=Verdict.REFUTED,

@@ -59,12 +59,8 @@ class Endless:
                 f"{self.position:,} every further move is rejected"
             )
         if self.probability is not None:
-            ends = self.probability.ends
-            size = (
-                f"in [{ends[0]}, {ends[1]}]"
-                if ends
-                else f"{self.probability.rational}, about {float(self.probability):.6g}"
-            )
+            exact = f"{self.probability}, about {float(self.probability):.6g}"
+            size = exact if self.probability.exact else f"in {self.probability}"
             lines.append(
                 f"a run gets stuck for ever with probability {size}, e.g. in the state\n"
                 f"  {self.state}"

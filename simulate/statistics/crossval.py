@@ -34,6 +34,7 @@ from markov_lrsao.errors import (
     UndecidedComparisonError,
     VerificationError,
 )
+from markov_lrsao.exact.quantity import Approximate, Exact
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
@@ -353,4 +354,4 @@ def _exact(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
     except (NotAbsorbingError, UndecidedComparisonError, SolverError, VerificationError):
         return None
     quantities = (exact.total, exact.variance, *exact.phases, *exact.phase_variances)
-    return None if any(q.value is None or q.infinite for q in quantities) else exact
+    return exact if all(isinstance(q, Exact | Approximate) for q in quantities) else None

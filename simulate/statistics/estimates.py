@@ -25,13 +25,13 @@ import numpy.typing as npt
 
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.frames import data_frame
+from markov_lrsao.exact.quantity import Simulated
 from simulate.runs.samples import Samples
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = [
-    "Estimate",
     "Summary",
     "band_halfwidth",
     "check_level",
@@ -50,29 +50,7 @@ BoolArray = npt.NDArray[np.bool_]
 _RESAMPLES = 2000
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its standard error and confidence interval [low, high]."""
-
-    value: float
-    error: float
-    low: float
-    high: float
-
-    def to_dict(self) -> dict[str, float | None]:
-        """Return the JSON form; an infinite number is null."""
-        return {
-            name: number if math.isfinite(number) else None
-            for name, number in (
-                ("value", self.value),
-                ("standard_error", self.error),
-                ("low", self.low),
-                ("high", self.high),
-            )
-        }
-
-
-def mean_estimate(values: IntArray | FloatArray, level: float = 0.95) -> Estimate:
+def mean_estimate(values: IntArray | FloatArray, level: float = 0.95) -> Simulated:
     """Return the mean with Student's interval.
 
     Raises
@@ -88,10 +66,10 @@ def mean_estimate(values: IntArray | FloatArray, level: float = 0.95) -> Estimat
         raise ParameterError("no run ended, so there is no mean")
     mean = float(np.mean(values))
     if count == 1:
-        return Estimate(mean, math.inf, -math.inf, math.inf)
+        return Simulated(mean, math.inf, -math.inf, math.inf, count, level)
     error = float(np.std(values, ddof=1)) / math.sqrt(count)
     half = float(t.ppf(0.5 + level / 2, count - 1)) * error
-    return Estimate(mean, error, mean - half, mean + half)
+    return Simulated(mean, error, mean - half, mean + half, count, level)
 
 
 def expected_running_time(steps: IntArray, censored: BoolArray) -> float:
@@ -105,7 +83,7 @@ def penalised_average(steps: IntArray, censored: BoolArray, factor: int = 10) ->
     return float(np.where(censored, factor * steps, steps).mean())
 
 
-def success_interval(successes: int, runs: int, level: float = 0.95) -> Estimate:
+def success_interval(successes: int, runs: int, level: float = 0.95) -> Simulated:
     """Return the success rate with Clopper and Pearson's exact interval."""
     from scipy.stats import beta
 
@@ -113,7 +91,7 @@ def success_interval(successes: int, runs: int, level: float = 0.95) -> Estimate
     rate, tail = successes / runs, (1 - level) / 2
     low = float(beta.ppf(tail, successes, runs - successes + 1)) if successes else 0.0
     high = float(beta.ppf(1 - tail, successes + 1, runs - successes)) if successes < runs else 1.0
-    return Estimate(rate, math.sqrt(rate * (1 - rate) / runs), low, high)
+    return Simulated(rate, math.sqrt(rate * (1 - rate) / runs), low, high, runs, level)
 
 
 def ecdf(samples: Samples) -> tuple[IntArray, FloatArray]:
@@ -154,10 +132,10 @@ class Summary:
     restarts: int
     decisions: int
     level: float
-    success: Estimate
-    total: Estimate | None
-    phases: tuple[Estimate, ...]
-    ert: Estimate
+    success: Simulated
+    total: Simulated | None
+    phases: tuple[Simulated, ...]
+    ert: Simulated
     penalised: float
     quantiles: tuple[tuple[float, float], ...]
 
@@ -221,13 +199,13 @@ def summary(samples: Samples, level: float = 0.95) -> Summary:
     )
 
 
-def _ert(samples: Samples, level: float) -> Estimate:
+def _ert(samples: Samples, level: float) -> Simulated:
     """Return ERT; its interval is the mean's if all runs ended, else a percentile bootstrap."""
     value = expected_running_time(samples.steps, samples.censored)
     if not samples.censored.any():
         return mean_estimate(samples.times, level)
     if math.isinf(value):
-        return Estimate(value, math.inf, math.inf, math.inf)
+        return Simulated(value, math.inf, math.inf, math.inf, samples.runs, level)
     generator = np.random.Generator(np.random.Philox(key=[samples.seed % 2**64, 2]))
     resampled = np.empty(_RESAMPLES)
     for i in range(_RESAMPLES):
@@ -236,9 +214,8 @@ def _ert(samples: Samples, level: float) -> Estimate:
     tail = (1 - level) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail], method="inverted_cdf")
     finite = resampled[np.isfinite(resampled)]
-    return Estimate(
-        value, float(finite.std(ddof=1)) if len(finite) > 1 else math.inf, float(low), float(high)
-    )
+    error = float(finite.std(ddof=1)) if len(finite) > 1 else math.inf
+    return Simulated(value, error, float(low), float(high), samples.runs, level)
 
 
 def check_level(level: float) -> None:

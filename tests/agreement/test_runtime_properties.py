@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from instances import jump_chain, paper_runtime, valid_pairs
@@ -48,7 +47,6 @@ def test_invariants(instance: tuple[Landscape, Algorithm]) -> None:
     n, ell = landscape.n, landscape.ell
     result = runtime(landscape, algorithm, method="crossing")
     if result.kind == "enclosure":
-        assert result.total.lower is not None
         assert result.total.upper is not None
         assert Fraction(str(result.total.upper)) >= n * harmonic(n)
         assert 0 < result.total.upper - result.total.lower <= result.total.lower / 1000
@@ -64,7 +62,6 @@ def test_invariants(instance: tuple[Landscape, Algorithm]) -> None:
         assert mean >= n * (harmonic(n - begin) - harmonic(n - end))
     # Phase 1 does not depend on the hyper-parameters: formula (A).
     assert phases[0] == Fraction(2, 3 * (2 * n - 1)) + n * (harmonic(n) - harmonic(n - ell - 1))
-    assert isinstance(result.variance.value, fmpq)
     assert result.variance.value > 0
     if n > 15:
         return

@@ -20,7 +20,7 @@ from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.crossing.decomposition import decompose
 from markov_lrsao.crossing.generating import Evaluation
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import UNKNOWN, Exact, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.exact.series import add, multiply
 from markov_lrsao.joint.enumeration import enumerate_joint
@@ -258,10 +258,9 @@ class Steps(Distribution):
 
 
 def by_hand(error: float, never: Quantity, *levels: float) -> Steps:
-    unknown = Quantity(None, fmpq(0))
     return Steps(
-        expectation=unknown,
-        variance=unknown,
+        expectation=UNKNOWN,
+        variance=UNKNOWN,
         finite_mean=1.0,
         never=never,
         error=error,
@@ -270,7 +269,7 @@ def by_hand(error: float, never: Quantity, *levels: float) -> Steps:
     )
 
 
-NEVER = Quantity(fmpq(0))
+NEVER = Exact(fmpq(0))
 
 
 @pytest.mark.parametrize(
@@ -303,7 +302,7 @@ def test_a_quantile_is_certain_only_where_the_bound_separates() -> None:
 
 
 def test_infinite_quantiles() -> None:
-    quarter = Quantity(fmpq(1, 4))
+    quarter = Exact(fmpq(1, 4))
     law = by_hand(1e-9, quarter, 0.0, 0.5, 0.75)
     assert str(law.quantile_range(0.4)) == "1"
     assert str(law.quantile_range(0.76)) == "infinite"

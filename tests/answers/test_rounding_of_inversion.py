@@ -18,11 +18,10 @@ import markov_lrsao.answers.inversion as inversion
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.answers.distribution import Inversion
 from markov_lrsao.answers.inversion import Problem
-from markov_lrsao.errors import StateSpaceTooLargeError
+from markov_lrsao.errors import StateSpaceTooLargeError, granted
 from markov_lrsao.exact.evaluation import Evaluation
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import Exact
 from markov_lrsao.progress import no_progress
-from markov_lrsao.values.enclosure import decomposition_of
 
 BITS = 160
 
@@ -66,8 +65,9 @@ def summed(law: Inversion, values: Any, t: int) -> arb:
 def inverted(
     landscape: Landscape, algorithm: Algorithm, phase: int | None
 ) -> tuple[Problem, Inversion]:
-    problem = Problem.of(decomposition_of(StepLaw.of(landscape, algorithm)), phase)
-    never = Quantity(1 - problem.reached)
+    found = inversion._decomposition(StepLaw.of(landscape, algorithm), no_progress)
+    problem = Problem.of(granted(found), phase)
+    never = Exact(1 - problem.reached)
     return problem, inversion._inversion(problem, problem.moments, never, 0.0, no_progress)
 
 

@@ -56,7 +56,7 @@ def test_conditional_variance_against_the_conditioned_chain(field: str) -> None:
         rows.append({j: p * h[j] / h[i] for j, p in chain.row(i) if h[j] != 0})
     conditioned = chain_from_rows([*rows, {7: 1}], start=range(1, 7))
     for r, sure in zip(result.starts, reach(conditioned, target).starts, strict=True):
-        assert sure.probability.value == 1
+        assert float(sure.probability) == 1
         assert r.conditional_mean is not None
         assert r.variance is not None
         assert sure.variance is not None

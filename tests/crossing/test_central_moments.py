@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import fsum
 from typing import Any
 
@@ -11,14 +10,15 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.answers.expected import central_from_factorial, moments_in_floats
+from markov_lrsao.answers.expected import moments_in_floats
 from markov_lrsao.chains import solvers
 from markov_lrsao.chains.float_moments import float_moments
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.crossing.decomposition import decompose
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
 from markov_lrsao.errors import SolverError
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.moments import central_from_factorial
+from markov_lrsao.exact.quantity import Approximate, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.values.enclosure import counted_phases
@@ -33,11 +33,10 @@ def exactly(x: float) -> fmpq:
 
 
 def assert_encloses(quantity: Quantity, truth: fmpq, relative: float) -> None:
+    assert isinstance(quantity, Approximate)
     assert quantity.error is not None
-    value = quantity.value
-    assert isinstance(value, float)
-    assert abs(exactly(value) - truth) <= exactly(quantity.error)
-    assert quantity.error <= relative * abs(value)
+    assert abs(exactly(quantity.middle) - truth) <= exactly(quantity.error)
+    assert quantity.error <= relative * abs(quantity.middle)
 
 
 @pytest.mark.parametrize(("n", "ell"), [(9, 2), (37, 4), (150, 2), (151, 73), (260, 31)])
@@ -77,6 +76,7 @@ def compare_with_digits(n: int, ell: int) -> None:
     for floats, truths in zip(found, digits(law), strict=True):
         for quantity, truth in zip(floats, truths, strict=True):
             low, high = truth.lower(), truth.upper()
+            assert isinstance(quantity, Approximate)
             assert quantity.error is not None
             off = max(abs(float(quantity) - low), abs(float(quantity) - high))
             assert off <= quantity.error
@@ -110,6 +110,7 @@ def test_collecting_coupons_at_n_of_300_000() -> None:
         (result.total, result.variance, *result.higher), truths, strict=True
     ):
         assert float(quantity) == pytest.approx(truth, rel=1e-13)
+        assert isinstance(quantity, Approximate)
         assert quantity.error is not None
         assert quantity.error < 1e-12 * truth
 
@@ -172,9 +173,9 @@ def test_digits_are_those_that_are_known() -> None:
     (found,) = moments_in_floats(decompose(law), [[True] * 3], 4)
     for error in (None, 1e-3, 0.5):
         for quantity, truth in zip(found, truths, strict=True):
-            shown = (
-                quantity if error is None else replace(quantity, error=error * abs(float(quantity)))
-            )
+            shown = quantity
+            if error is not None:
+                shown = Approximate(float(quantity), error * abs(float(quantity)))
             mantissa = shown.decimal.partition("e")[0]
             digits_shown = len(mantissa.replace(".", "").lstrip("0"))
             value = to_float(truth)
@@ -188,7 +189,8 @@ def test_an_unknown_sign_is_shown_as_nothing() -> None:
     from markov_lrsao.exact.balls import Ball
 
     found = Quantity.of(Ball(-3.0, 5.0))
-    assert (found.value, found.decimal) == (0.0, "0")
+    assert isinstance(found, Approximate)
+    assert (found.middle, found.decimal) == (0.0, "0")
     assert found.error is not None
     assert found.error >= 8.0
     assert found.to_dict()["error"].startswith("8.0")

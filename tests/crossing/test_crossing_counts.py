@@ -162,7 +162,7 @@ def test_auto_falls_back_to_the_joint_chain(monkeypatch: pytest.MonkeyPatch) -> 
 
     landscape, algorithm = Landscape.jump(13, 2), paper(13)
     expected = runtime(landscape, algorithm, method="joint").total.value
-    monkeypatch.setattr(sys.modules["markov_lrsao.answers.expected"], "_MOST_JOINT_ROWS", 1)
+    monkeypatch.setattr(sys.modules["markov_lrsao.answers.plan"], "_MOST_JOINT_ROWS", 1)
     assert runtime(landscape, algorithm).method == "crossing"
     monkeypatch.setattr(blocks, "_LARGEST_BLOCK", 10)
     with pytest.raises(CrossingError, match='use `method="joint"`'):

@@ -28,7 +28,7 @@ from markov_lrsao.errors import (
 )
 from markov_lrsao.exact.balls import Positive
 from markov_lrsao.model.law import Share
-from markov_lrsao.values.fallback import solve_values
+from markov_lrsao.values.solving import solve_values
 from markov_lrsao.values.tails import LEVELS, refined_decomposition
 from markov_lrsao.values.traps import fate
 from markov_lrsao.values.whole_run import describe_state, everything, joint_with_values
@@ -336,7 +336,7 @@ def test_advice_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
         def joint(*_: object, **__: object) -> None:
             raise StateSpaceTooLargeError("too many; simulate less", advised=advised)
 
-        monkeypatch.setattr(sys.modules["markov_lrsao.answers.expected"], "enumerate_joint", joint)
+        monkeypatch.setattr(sys.modules["markov_lrsao.answers.plan"], "enumerate_joint", joint)
         with pytest.raises(StateSpaceTooLargeError) as refused:
             runtime(landscape, algorithm, method="joint")
         return str(refused.value)

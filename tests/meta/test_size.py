@@ -12,16 +12,14 @@ import markov_lrsao
 ROOT = Path(markov_lrsao.__file__).resolve().parent.parent
 SOURCES = [path for package in size.PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 KERNELS = {
-    "markov_lrsao/chains/kernels/bands.py": {"backward", "forward"},
     "markov_lrsao/chains/kernels/lumps.py": {"merge"},
     "markov_lrsao/chains/kernels/sparse.py": {"eliminate"},
     "markov_lrsao/exchange/kernels/drn.py": {"scan"},
     "simulate/kernels/play.py": {"play"},
 }
 """Loops that numba compiles as one piece: calls between pieces would cost time."""
-LATER = {
-    "markov_lrsao/answers/expected.py": {"runtime"},
-}
+LATER = {"markov_lrsao/answers/expected.py": {"runtime"}}
+"""Still too long."""
 
 
 def name(path: Path) -> str:

@@ -367,7 +367,7 @@ def expected_values(n: int, ell: int, method: str) -> tuple[list[str | None], li
     r = runtime(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), method=method)  # type: ignore[arg-type]
     quantities = [r.total, *r.phases, r.variance, r.coupon_collector]
     decimals = [q.decimal for q in quantities]
-    decimals.insert(4, deviation_text(r.variance.value))  # type: ignore[arg-type]
+    decimals.insert(4, deviation_text(r.variance.value))
     return [q.rational for q in quantities], decimals
 
 

@@ -15,10 +15,10 @@ from oracles import Form, Rule, RuleOracle, h_interval, position_law
 from markov_lrsao import Algorithm, Landscape, Parameters, RuntimeResult, StepLaw, runtime
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import LrsaoError
-from markov_lrsao.exact.quantity import Quantity, Trap
+from markov_lrsao.exact.quantity import Enclosed, Exact, Quantity, Trap
 from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.algorithm import Reward
-from markov_lrsao.values.fallback import Answer, solve_values
+from markov_lrsao.values.solving import Answer, solve_values
 from markov_lrsao.values.whole_run import chain_with_values, everything
 
 LIMIT = {1: 1500, 2: 1500, 3: 1200, 4: 500}
@@ -151,10 +151,7 @@ def ends(q: Quantity) -> tuple[fmpq, fmpq | None] | None:
     """Return bounds of a number (an upper one None is infinity); None where it is infinite."""
     if q.infinite:
         return None
-    if isinstance(q.value, fmpq):
-        return q.value, q.value
-    assert q.value is None  # no floats here
-    assert q.lower is not None
+    assert isinstance(q, Exact | Enclosed)  # no floats here
     return q.lower, q.upper
 
 

@@ -33,7 +33,12 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.errors import NotAbsorbingError, SolverError, StateSpaceTooLargeError
+from markov_lrsao.errors import (
+    FloatRangeError,
+    NotAbsorbingError,
+    SolverError,
+    StateSpaceTooLargeError,
+)
 from markov_lrsao.exact.graphs import reachable_from, reversed_graph
 from markov_lrsao.texts import printable
 
@@ -189,7 +194,7 @@ def _refuse(chain: MarkovChain, bad: int) -> None:
 def _judge(values: FloatArray, report: FloatArray, floor: float) -> None:
     """Raise SolverError where underflow may have reached the digits of values above `floor`."""
     if not np.all(np.isfinite(values)):
-        raise SolverError('a value exceeds the range of floats; use `field="exact"`')
+        raise FloatRangeError('a value exceeds the range of floats; use `field="exact"`')
     if not report[0]:
         return
     size = np.abs(values)

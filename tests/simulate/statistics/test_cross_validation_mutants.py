@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ import pytest
 from flint import fmpq
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import Infinite
 from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN
 from simulate.runs import runner
@@ -96,7 +95,7 @@ def engine_reads_another_law(patch: Patch) -> None:
 def engine_says_infinite(patch: Patch) -> None:
     """Engine: it finds a trap where there is none."""
     right = runtime
-    patch.setattr(crossval, "runtime", lambda *a, **k: replace(right(*a, **k), total=Quantity(inf)))
+    patch.setattr(crossval, "runtime", lambda *a, **k: replace(right(*a, **k), total=Infinite()))
 
 
 def law_of_t_is_late(patch: Patch) -> None:
@@ -250,9 +249,9 @@ SOURCES = {
         "equal=Reward()",
     ),
     "third moment without its sign": (
-        "markov_lrsao/answers/expected.py",
-        "raw[2] - mean**2",
-        "raw[2] + mean - mean**2",
+        "markov_lrsao/exact/moments.py",
+        "raw[1] - square",
+        "raw[1] + mean - square",
     ),
 }
 

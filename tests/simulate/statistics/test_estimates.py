@@ -38,7 +38,7 @@ def test_ert_and_par10() -> None:
 def test_mean_interval_is_students() -> None:
     estimate = mean_estimate(np.array([1, 2, 3, 4]), 0.9)
     half = stats.t.ppf(0.95, 3) * estimate.error
-    assert estimate.value == 2.5
+    assert estimate.point == 2.5
     assert estimate.error == pytest.approx(math.sqrt(5 / 3 / 4))
     assert estimate.high - estimate.low == pytest.approx(2 * half)
     with pytest.raises(ParameterError, match="no run ended"):
@@ -61,7 +61,7 @@ def test_censored_runs_are_never_averaged_in() -> None:
     assert told["mean"] is None
     assert told["mean_of_successes"]["value"] == samples.times.mean()
     assert told["ert"]["value"] == pytest.approx(samples.steps.sum() / len(samples.times))
-    assert found.ert.low < found.ert.value < found.ert.high
+    assert found.ert.low < found.ert.point < found.ert.high
     times, shares = ecdf(samples)
     assert shares[-1] == pytest.approx(len(samples.times) / 1000)
     assert (np.diff(times) > 0).all()

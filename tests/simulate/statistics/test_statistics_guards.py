@@ -15,13 +15,12 @@ from scipy import stats
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import Quantity, Simulated
 from simulate.runs.samples import Samples
 from simulate.statistics import comparisons, crossval
 from simulate.statistics.comparisons import Comparison, mean_test, variance_test
 from simulate.statistics.crossval import Agreement, Experiment, cross_validate, grid
 from simulate.statistics.estimates import (
-    Estimate,
     ecdf,
     mean_estimate,
     success_interval,
@@ -67,20 +66,20 @@ SIX = samples(
 def test_students_interval(values: list[int], level: float) -> None:
     found = mean_estimate(np.array(values), level)
     low, high = stats.t.interval(level, len(values) - 1, np.mean(values), stats.sem(values))
-    assert found.value == pytest.approx(np.mean(values))
+    assert found.point == pytest.approx(np.mean(values))
     assert found.error == pytest.approx(stats.sem(values))
     assert (found.low, found.high) == pytest.approx((low, high))
 
 
 def test_one_value_has_no_interval() -> None:
-    assert mean_estimate(np.array([7])) == Estimate(7.0, math.inf, -math.inf, math.inf)
+    assert mean_estimate(np.array([7])) == Simulated(7.0, math.inf, -math.inf, math.inf, 1, 0.95)
     assert mean_estimate(np.array([7])).to_dict() == {
         "value": 7.0,
         "standard_error": None,
         "low": None,
         "high": None,
     }
-    assert Estimate(1.0, 2.0, 3.0, 4.0).to_dict() == {
+    assert Simulated(1.0, 2.0, 3.0, 4.0, 10, 0.95).to_dict() == {
         "value": 1.0,
         "standard_error": 2.0,
         "low": 3.0,
@@ -95,7 +94,7 @@ def test_clopper_and_pearsons_interval(successes: int, runs: int, level: float) 
     truth = stats.binomtest(successes, runs).proportion_ci(level, method="exact")
     assert (found.low, found.high) == pytest.approx((truth.low, truth.high))
     rate = successes / runs
-    assert found.value == rate
+    assert found.point == rate
     assert found.error == pytest.approx(math.sqrt(rate * (1 - rate) / runs))
 
 
@@ -118,14 +117,14 @@ def test_a_summary_by_hand() -> None:
     found = summary(SIX)
     assert (found.runs, found.censored) == (6, 2)
     assert found.total is not None
-    assert found.total.value == (20 + 31 + 25 + 40) / 4
-    assert [phase.value for phase in found.phases] == [
+    assert found.total.point == (20 + 31 + 25 + 40) / 4
+    assert [phase.point for phase in found.phases] == [
         (3 + 4 + 3 + 4) / 4,
         (6 + 4 + 8 + 2) / 4,
         (11 + 23 + 14 + 34) / 4,
     ]
-    assert found.success.value == 4 / 6
-    assert found.ert.value == (20 + 31 + 50 + 50 + 25 + 40) / 4
+    assert found.success.point == 4 / 6
+    assert found.ert.point == (20 + 31 + 50 + 50 + 25 + 40) / 4
     assert found.penalised == (20 + 31 + 500 + 500 + 25 + 40) / 6
     assert dict(found.quantiles) == {0.05: 20, 0.25: 25, 0.5: 31, 0.75: math.inf, 0.95: math.inf}
     told = found.to_dict()
@@ -171,7 +170,7 @@ def test_the_bootstrap_of_ert() -> None:
         assert found.error == pytest.approx(truth.standard_error, rel=0.05)
         assert found == summary(runs, level).ert
     few = summary(samples([[1, 2, -1], [1, 2, 7]], [50, 7])).ert
-    assert few.value == 57.0
+    assert few.point == 57.0
     assert few.high == math.inf  # a quarter of the resamples has no success
 
 
@@ -288,7 +287,9 @@ def test_bins_are_pooled_until_each_holds_enough() -> None:
 
 def test_the_step_limit_is_out_of_reach() -> None:
     """Chebyshev with the fourth moment: a run beyond it has probability 1e-6 level at most."""
-    exact = SimpleNamespace(total=Quantity(50.0), higher=(Quantity(0.0), Quantity(10.0**6)))
+    exact = SimpleNamespace(
+        total=Quantity.of(50.0), higher=(Quantity.of(0.0), Quantity.of(10.0**6))
+    )
     limit = comparisons.step_limit(exact, 1000, 0.01)  # type: ignore[arg-type]
     assert 1000 * 10.0**6 / (limit - 50) ** 4 <= 1e-6 * 0.01
     assert 1000 * 10.0**6 / (limit - 52) ** 4 > 1e-6 * 0.01
@@ -304,11 +305,11 @@ def test_which_moments_are_compared() -> None:
     played = samples([[3, 9, 20], [4, 8, 31], [3, 11, 25]], [20, 31, 25])
 
     def quantities(*values: float) -> tuple[Quantity, ...]:
-        return tuple(Quantity(v) for v in values)
+        return tuple(Quantity.of(v) for v in values)
 
     exact: Any = SimpleNamespace(
-        total=Quantity(25.0),
-        variance=Quantity(20.0),
+        total=Quantity.of(25.0),
+        variance=Quantity.of(20.0),
         higher=quantities(1.0, 900.0),
         phases=quantities(3.0, 5.0, 17.0),
         phase_variances=quantities(1.0, 2.0, 3.0),

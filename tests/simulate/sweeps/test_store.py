@@ -44,7 +44,7 @@ def hill(path: Path, values: list[int], **more: Any) -> Path:
 
 
 def means(path: Path, plan: Plan | None = None) -> list[tuple[int, float]]:
-    return [(result.runs, result.summary.ert.value) for result in sweep_results(path, plan)]
+    return [(result.runs, result.summary.ert.point) for result in sweep_results(path, plan)]
 
 
 # -- keyed by content ------------------------------------------------------------------------

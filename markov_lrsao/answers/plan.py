@@ -1,0 +1,242 @@
+"""How a law is answered: by patterns, by values, by an enclosure or by a trap. Decided here.
+
+Patterns decide all comparisons under the paper's choice of hyper-parameters; then the joint chain
+(`Joint`, small n) or crossing counts (`Counted`, any n) give T. Where they leave a comparison
+open, values are followed, in this order: after the cut, at any n (`Counted` again if they decide
+everything, else `Bounded`); through the whole run (`Followed`, small n); and where that does not
+fit, a trap after the cut shows that E[T] is infinite (`Trapped`, any n). What fails gives its
+reason (`Refused`); simulation is then the way.
+
+Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
+ways serves them, by the function of that way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from flint import fmpq
+
+from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.solvers import Field
+from markov_lrsao.crossing.decomposition import Decomposition, decompose
+from markov_lrsao.errors import (
+    CrossingError,
+    NotAbsorbingError,
+    Refused,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+    attempt,
+)
+from markov_lrsao.exact.quantity import Trap
+from markov_lrsao.joint.enumeration import enumerate_joint
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.values.enclosure import TOLERANCE, resolve, trap_after_cut
+from markov_lrsao.values.refinement import Refined
+from markov_lrsao.values.whole_run import chains_with_values
+
+__all__ = [
+    "Bounded",
+    "Counted",
+    "Followed",
+    "Joint",
+    "Method",
+    "Options",
+    "Plan",
+    "Trapped",
+    "after_cut",
+    "counted",
+    "crossing",
+    "is_small",
+    "joint",
+    "plan",
+    "when_stuck",
+]
+
+Method = Literal["auto", "joint", "crossing"]
+MOST_VALUED_STATES = 250_000
+"""Default limit of chains with values: some 20 seconds to explore."""
+_MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
+"""`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Patterns decide everything: the chain of all (position, patterns)."""
+
+    chain: MarkovChain
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Crossing counts, every comparison being decided by patterns or by values."""
+
+    decomposition: Decomposition
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """Crossing counts; after the cut comparisons stay open, and all choices are bounded."""
+
+    decomposition: Decomposition
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """The whole run with values, at finer and finer levels, each explored when it is asked for.
+
+    A level may leave comparisons open, and may show where runs get stuck.
+    """
+
+    levels: Iterator[Refined]
+
+
+@dataclass(frozen=True, eq=False)
+class Trapped:
+    """Runs get stuck after the cut; the decomposition is good for what happens before it."""
+
+    trap: Trap
+    decomposition: Decomposition
+
+
+Plan: TypeAlias = Joint | Counted | Bounded | Followed | Trapped | Refused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What is wanted, and what it may take.
+
+    Attributes
+    ----------
+    method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
+        "auto" takes the joint chain where it is small, and the other way where one refuses
+    field : "exact" rationals or "float"
+    merge : merge equivalent patterns first (joint only)
+    max_states : refuse larger joint chains, and larger chains with values
+    tolerance : relative width of an enclosure at which refinement stops
+    """
+
+    method: Method = "auto"
+    field: Field = "exact"
+    merge: bool = True
+    max_states: int | None = None
+    tolerance: fmpq = TOLERANCE
+    progress: Progress = no_progress
+
+
+def plan(law: StepLaw, options: Options) -> Plan:
+    """Decide how a law is answered.
+
+    That runs get stuck may show only when a `Joint` or `Counted` chain is solved; `when_stuck`
+    then has the answer.
+    """
+    found = _by_patterns(law, options)
+    match found:
+        case Refused(NotAbsorbingError()):
+            return when_stuck(law, options)
+        case Refused(UndecidedComparisonError()):
+            by_values: Plan = found
+            if options.method != "joint":
+                by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
+            return when_stuck(law, options) if isinstance(by_values, Refused) else by_values
+    return found
+
+
+def is_small(law: StepLaw) -> bool:
+    """Whether the joint chain of all patterns is worth a try."""
+    return _rows(law) <= _MOST_JOINT_ROWS and law.n <= _MOST_JOINT_N
+
+
+def _rows(law: StepLaw) -> int:
+    return int(law.row[: law.optimum].max()) + 1
+
+
+def _by_patterns(law: StepLaw, options: Options) -> Joint | Counted | Refused:
+    """Choose between the joint chain and crossing counts; where one refuses, take the other."""
+    if options.method == "crossing":
+        return counted(law)
+    if options.method == "joint" or not options.merge:
+        return joint(law, options)
+    if not is_small(law):
+        match counted(law):
+            case Refused(CrossingError()):
+                return joint(law, options)
+            case found:
+                return found
+    enumerated = joint(law, options)
+    match enumerated:
+        case Refused(StateSpaceTooLargeError(advised=False)):
+            match counted(law):
+                case Refused(CrossingError()):
+                    return enumerated
+                case other:
+                    return other
+    return enumerated
+
+
+def joint(law: StepLaw, options: Options) -> Joint | Refused:
+    """Enumerate all (position, patterns)."""
+    found = attempt(
+        lambda: enumerate_joint(
+            law,
+            merge=options.merge,
+            max_states=options.max_states,
+            field=options.field,
+            progress=options.progress,
+        )
+    )
+    return found if isinstance(found, Refused) else Joint(found.chain)
+
+
+def counted(law: StepLaw) -> Counted | Refused:
+    """Count crossings, patterns deciding all comparisons."""
+    found = attempt(lambda: decompose(law))
+    return found if isinstance(found, Refused) else Counted(found)
+
+
+def after_cut(
+    law: StepLaw,
+    *,
+    tolerance: fmpq = TOLERANCE,
+    largest: int | None = None,
+    progress: Progress = no_progress,
+) -> Counted | Bounded | Refused:
+    """Count crossings, with values after the cut; see `resolve`."""
+    found = resolve(law, tolerance=tolerance, largest=largest, progress=progress)
+    match found:
+        case Refused():
+            return found
+        case Decomposition(choices=None):
+            return Counted(found)
+    return Bounded(found)
+
+
+def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounded | Refused:
+    """Count crossings by patterns where they decide, with values after the cut where not."""
+    found = counted(law)
+    match found:
+        case Refused(UndecidedComparisonError()):
+            return after_cut(law, progress=progress)
+    return found
+
+
+def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
+    """Follow values through the whole run, or find a trap after the cut."""
+    largest = MOST_VALUED_STATES if options.max_states is None else options.max_states
+    unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
+    if unlikely and (found := trap_after_cut(law)):
+        return Trapped(*found)
+    levels = chains_with_values(law, largest, options.progress)
+    if not isinstance(levels, Refused):
+        return Followed(levels)
+    if not unlikely and (found := trap_after_cut(law)):
+        return Trapped(*found)
+    return Refused(
+        UndecidedComparisonError(
+            f"patterns do not decide here, and values do not within the limits: {levels.reason}; "
+            f"raise `max_states`, or estimate with `simulate()`"
+        )
+    )
