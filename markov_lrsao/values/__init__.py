@@ -4,5 +4,5 @@
 with them; what even values leave open becomes a choice. `merging` merges states that behave alike.
 `tails` (after the cut) and `whole_run` (everywhere) apply this to runs. `choices` bounds answers
 over all choices, `traps` finds runs that never end, `enclosure` refines until an answer is decided
-or narrow, and `fallback` tries these ways in order.
+or narrow.
 """

@@ -92,12 +92,7 @@ def simulate(
     >>> simulate(Landscape.jump(9, 2), runs=5, seed=1).times.tolist()
     [48, 12, 11, 52, 39]
     """
-    if isinstance(landscape, Landscape):
-        law = StepLaw.of(landscape, algorithm)
-    elif algorithm is None:
-        law = landscape
-    else:
-        raise ParameterError("algorithm is given twice: a law has its own; leave out one of them")
+    law = _law(landscape, algorithm)
     _check(runs, limit, restart, threads, first_run)
     encoded = _playable(law, kernel)
     watched = None
@@ -135,6 +130,14 @@ def simulate(
         monitors=counts,
         stuck=stuck,
     )
+
+
+def _law(landscape: Landscape | StepLaw, algorithm: Algorithm | AlgorithmFamily | None) -> StepLaw:
+    if isinstance(landscape, Landscape):
+        return StepLaw.of(landscape, algorithm)
+    if algorithm is not None:
+        raise ParameterError("algorithm is given twice: a law has its own; leave out one of them")
+    return landscape
 
 
 def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:

@@ -107,7 +107,7 @@ def test_a_law_that_nothing_settles_is_refused(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(found, Refused)
     assert isinstance(found.reason, UndecidedComparisonError)
     monkeypatch.setattr(expected, "plan", lambda *_: found)
-    with pytest.raises(UndecidedComparisonError, match="raise --max-states") as refused:
+    with pytest.raises(UndecidedComparisonError, match="raise `max_states`") as refused:
         runtime(JUMP, BELOW_H, outside_h=True)
     assert refused.value is found.reason  # as it is: it says what to do
 
@@ -116,7 +116,7 @@ def test_too_large_a_chain_is_refused_with_advice() -> None:
     found = planned(JUMP, PAPER, method="joint", max_states=50)
     assert isinstance(found, Refused)
     assert isinstance(found.reason, StateSpaceTooLargeError)
-    with pytest.raises(StateSpaceTooLargeError, match="or use --method crossing"):
+    with pytest.raises(StateSpaceTooLargeError, match='or use `method="crossing"`'):
         runtime(JUMP, PAPER, method="joint", max_states=50)
     assert isinstance(planned(JUMP, PAPER, max_states=50), Counted)  # auto takes the other way
 
