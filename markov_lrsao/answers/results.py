@@ -199,25 +199,21 @@ class RuntimeResult:
 
     def to_frame(self) -> DataFrame:
         """Return a table with one line per quantity and phase; phase "total" is the whole run."""
-        names = ("mean", "variance", "third_central_moment", "fourth_central_moment")
-        rows = [(self.total, self.variance, *self.higher)]
-        higher = self.phase_higher or ((),) * len(self.phases)
-        rows += [
-            (mean, variance, *more)
-            for mean, variance, more in zip(self.phases, self.phase_variances, higher, strict=True)
-        ]
+        kinds = ("mean", "variance", "third_central_moment", "fourth_central_moment")
         return data_frame(
             {
-                "quantity": name,
-                "phase": f"phase{k}" if k else "total",
+                "quantity": kind,
+                "phase": phase.name,
                 "exact": number.rational,
                 "decimal": number.decimal,
                 "float": float(number),
                 "lower": number.to_dict().get("lower"),
                 "upper": number.to_dict().get("upper"),
             }
-            for k, numbers in enumerate(rows)
-            for name, number in zip(names, numbers, strict=False)
+            for phase in self._named()
+            for kind, number in zip(
+                kinds, (phase.mean, phase.variance, *phase.higher), strict=False
+            )
         )
 
     # -- for people ---------------------------------------------------------------------------

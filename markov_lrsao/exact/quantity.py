@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import floor, inf, isfinite, isinf, isqrt, log10, nextafter, sqrt
 from numbers import Rational
 from operator import add, mul, sub, truediv
@@ -52,7 +51,7 @@ __all__ = [
     "known_digits",
 ]
 
-Number: TypeAlias = "Quantity | int | Fraction | fmpq | fmpz"
+Number: TypeAlias = "Quantity | int | Rational | fmpq | fmpz"
 """What a quantity may be combined with: a quantity, an integer, a Fraction or an fmpq."""
 Range = tuple[fmpq | None, fmpq | None]
 """Two ends; None is infinity. Only an infinite number has a lower end None."""
@@ -494,11 +493,11 @@ def _quantity(number: object) -> Quantity | None:
     """Return a quantity or a rational as a quantity; None for anything else."""
     if isinstance(number, Quantity):
         return number
-    if isinstance(number, int | fmpz | fmpq):
+    if isinstance(number, fmpz | fmpq):
         return Exact(fmpq(number))
-    return (
-        Exact(fmpq(number.numerator, number.denominator)) if isinstance(number, Fraction) else None
-    )
+    if isinstance(number, Rational):  # int, Fraction, numpy's integers
+        return Exact(fmpq(int(number.numerator), int(number.denominator)))
+    return None
 
 
 def _operand(number: object) -> Quantity:

@@ -2,6 +2,7 @@
 
 `regions` groups positions by the row they show. A pattern (`patterns`, `orders`) keeps signs and
 order of a row's entries; `bounds` finds the least bounds on their values. From these `automata`
-derives the automaton of every row: its patterns and the transitions between them. `lumping`
-merges patterns with the same future; `derived` keeps the result per law.
+derives the automaton of every row: its patterns and the transitions between them. `steps` says
+what one step can do to a pattern. `lumping` merges patterns with the same future; `derived` keeps
+the result per law.
 """

@@ -92,6 +92,7 @@ class RowAutomata:
     boxes: tuple[tuple[Box, ...], ...]
     following: dict[tuple[int, int, int, int, int], int]
     rounds: int
+    _places: dict[int, tuple[int, int]] = field(default_factory=dict, init=False, repr=False)
     _events: dict[tuple[int, int, int], tuple[Event, ...]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -105,7 +106,11 @@ class RowAutomata:
 
     def place(self, position: int) -> tuple[int, int]:
         """Return the kind of a position and the class of the row shown there."""
-        return int(self.law.kind[position]), self.class_of(self.law.row[position])
+        found = self._places.get(position)
+        if found is None:
+            found = int(self.law.kind[position]), self.class_of(self.law.row[position])
+            self._places[position] = found
+        return found
 
     def events(self, kind: int, row_class: int, pattern: int) -> tuple[Event, ...]:
         """Return all that one step can do; nothing where no run shows this pattern.

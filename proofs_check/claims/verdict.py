@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = [
-    "Counterexample",
     "Erratum",
     "Evidence",
     "EvidenceKind",

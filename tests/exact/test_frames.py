@@ -38,7 +38,7 @@ def test_runtime() -> None:
     assert len(frame) == 3 * 4
     means = frame[frame.quantity == "mean"].set_index("phase")
     assert means.exact["total"] == "51740216905/1185192162"
-    assert means.exact["phase1"] == "9853/2856"
+    assert means.exact["left"] == "9853/2856"
     assert sum(map(Fraction, means.exact[1:])) == Fraction(means.exact["total"])
     assert all(float(Fraction(row.exact)) == row.float for row in frame.itertuples())
     assert frame.lower.isna().all()

@@ -16,6 +16,7 @@ from markov_lrsao.cli import main
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.figures import FIGURES, Settings
 from markov_lrsao.progress import no_progress
+from markov_lrsao.release import SCHEMA
 from markov_lrsao.report import Scope, build, findings, make_report, values
 from markov_lrsao.report.files import kept
 from markov_lrsao.report.verdicts import check_report, load_verification
@@ -340,7 +341,11 @@ def test_the_command_says_what_it_wrote(
         "1",
     ]
     assert main([*arguments, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"file": str(out), "bytes": out.stat().st_size}
+    assert json.loads(capsys.readouterr().out) == {
+        "schema": SCHEMA,
+        "file": str(out),
+        "bytes": out.stat().st_size,
+    }
     assert "markov-lrsao report --quick" in out.read_text(encoding="utf-8")
     assert main(arguments) == 0
     assert capsys.readouterr().out.startswith(f"written: {out} (")
