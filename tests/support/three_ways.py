@@ -24,7 +24,7 @@ from markov_lrsao.values.whole_run import chain_with_values, everything
 LIMIT = {1: 1500, 2: 1500, 3: 1200, 4: 500}
 """By number of objectives, the states of a chain that are tried; beyond, a refusal is expected."""
 
-ADVICE = ("--max-states", "--method", "`markov-lrsao simulate`")
+ADVICE = ("`max_states`", "`method=", "`simulate()`")
 """What a refusal may tell the user to do."""
 
 
