@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -148,6 +147,8 @@ def _bytes(path: Path, content: str | bytes) -> bytes:
 
 def _temporary(place: Path, data: bytes) -> Path:
     """Write data beside its place, with the permissions that the place has or a new file gets."""
+    import tempfile  # not for those who only ask for help
+
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -11,7 +11,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from markov_lrsao.texts import printable
 
@@ -65,6 +64,7 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     >>> html_table(["k"], [["1 < 2"], [""]])
     '<table><tr><th>k</th></tr><tr><td>1 &lt; 2</td></tr><tr><td>-</td></tr></table>'
     """
+    from html import escape
 
     def line(cells: Sequence[str], tag: str) -> str:
         inner = "".join(f"<{tag}>{escape(cell or '-')}</{tag}>" for cell in cells)

@@ -10,6 +10,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from markov_lrsao.errors import LrsaoError
+from markov_lrsao.texts import one_line
+
 __all__ = ["main"]
 
 
@@ -46,8 +49,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 0
     except Exception as error:
         from markov_lrsao.cli.wording import in_options
-        from markov_lrsao.errors import LrsaoError
-        from markov_lrsao.texts import one_line
 
         if isinstance(error, LrsaoError | MemoryError | OSError | UnicodeError):
             message = str(error).strip() or type(error).__name__
@@ -71,8 +72,6 @@ def _command(arguments: Sequence[str] | None) -> int:
     try:
         return int(app(args=given, prog_name="markov-lrsao", standalone_mode=False) or 0)
     except TyperException as error:
-        from markov_lrsao.texts import one_line
-
         text, code = usage_message(error)
         print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
         return code

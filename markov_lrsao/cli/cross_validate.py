@@ -19,6 +19,9 @@ from markov_lrsao.cli.options import (
     ROption,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.tables import VERDICT_COLOURS, table
 
 if TYPE_CHECKING:
     from simulate.statistics.crossval import Agreement
@@ -54,9 +57,6 @@ def cross_validate(
     Without --alpha, --gamma and --r the comparison is made at three points of (H), the paper's
     and two others. Choices are compared with the paper's algorithm on bit strings, too.
     """
-    from markov_lrsao.errors import ParameterError
-    from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.tables import VERDICT_COLOURS
     from simulate.statistics.crossval import cross_validate as compare
     from simulate.statistics.crossval import grid
     from simulate.sweeps.plan import build_algorithm
@@ -85,7 +85,6 @@ def cross_validate(
 
 
 def _text(agreement: Agreement) -> str:
-    from markov_lrsao.tables import table
 
     rows = []
     for experiment in agreement.experiments:

@@ -11,6 +11,9 @@ import typer
 
 from markov_lrsao.cli.options import ELLS, NS, JsonOption, WorkersOption
 from markov_lrsao.cli.output import emit
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.storage import check_writable, write_whole
+from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.curves import CurvePoint
@@ -28,7 +31,6 @@ def curve(
     """Print E[T], its phases and its ratio to n H_n for a schedule of l (paper's parameters)."""
     from markov_lrsao.answers.curves import curve as points
     from markov_lrsao.exact.ranges import integers
-    from markov_lrsao.progress import terminal_progress
 
     chosen = points(
         integers(n, "n"),
@@ -41,7 +43,6 @@ def curve(
 
 
 def _text(points: Iterable[CurvePoint]) -> str:
-    from markov_lrsao.tables import table
 
     rows = [
         [
@@ -66,8 +67,6 @@ def reference(
 ) -> None:
     """Print exact E[T], phases and variance for a grid of (n, l), as CSV to cite."""
     from markov_lrsao.answers.curves import reference_csv, reference_instances
-    from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.storage import check_writable, write_whole
 
     if out is not None:
         check_writable(out)

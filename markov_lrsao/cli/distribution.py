@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,9 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.distribution import Distribution, Quantile
@@ -64,7 +68,6 @@ def distribution(
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T])."""
     from markov_lrsao.answers.distribution import distribution as law_of
     from markov_lrsao.exact.ranges import integers
-    from markov_lrsao.progress import terminal_progress
 
     levels = _levels(quantiles)
     times = [] if at is None else integers(at, "at")
@@ -99,7 +102,6 @@ def distribution(
 
 def _levels(text: str) -> list[float]:
     """Read levels of quantiles."""
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.exact.ranges import rationals
     from markov_lrsao.exact.rationals import rational_text, shorten, to_float
 
@@ -117,8 +119,6 @@ def _levels(text: str) -> list[float]:
 
 def check_plot(plot: Path | None) -> None:
     """Raise ParameterError if a plot could not be written."""
-    from markov_lrsao.errors import ParameterError
-
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ParameterError(f"--plot {plot}: the name must end in .png, .svg or .pdf")
     if plot is not None and not plot.resolve().parent.is_dir():
@@ -145,7 +145,6 @@ def _tails(law: Distribution) -> list[tuple[float, float, float]]:
 def _as_dict(
     name: str, law: Distribution, found: list[Quantile], times: list[int]
 ) -> dict[str, Any]:
-    from math import isfinite
 
     from markov_lrsao.exact.quantity import Enclosed, Infinite
 
@@ -181,9 +180,6 @@ def _as_dict(
 def _text(
     n: int, ell: int, name: str, law: Distribution, found: list[Quantile], times: list[int]
 ) -> str:
-    from math import isfinite
-
-    from markov_lrsao.tables import table
 
     mean = f"E[{name}]" if law.always_ends else "m"
     blocks = [
@@ -226,8 +222,6 @@ def _between(low: float, high: float, digits: int = _DIGITS) -> str:
 
 def _outwards(x: float, side: int) -> str:
     """Return three digits of a number in [0, 1], rounded down or up."""
-    from math import ceil, floor, log10
-
     if x <= 0:
         return "0"
     unit = 10.0 ** (floor(log10(x)) - 2)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from markov_lrsao.tables import table
+
 if TYPE_CHECKING:
     from markov_lrsao.cli.options import Instance
     from markov_lrsao.progress import Progress
@@ -60,8 +62,6 @@ class Estimated:
 
     def text(self) -> str:
         """Return a table for people."""
-        from markov_lrsao.tables import table
-
         described = self.samples.describe()
         size = f"n = {described['n']}, l = {described['ell']}"
         head = (

@@ -22,6 +22,8 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError, UndecidedComparisonError
+from markov_lrsao.progress import terminal_progress
 
 __all__ = ["exact"]
 
@@ -66,8 +68,6 @@ def exact(
     from markov_lrsao.answers.expected import runtime
     from markov_lrsao.cli.estimate import estimate
     from markov_lrsao.cli.wording import in_options
-    from markov_lrsao.errors import ParameterError, UndecidedComparisonError
-    from markov_lrsao.progress import terminal_progress
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")

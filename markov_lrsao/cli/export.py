@@ -24,6 +24,9 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from markov_lrsao.chains.chain import MarkovChain
@@ -86,7 +89,6 @@ def export(
     from markov_lrsao.exchange import write_chain
     from markov_lrsao.exchange.models import model_chain, step_rewards
     from markov_lrsao.model.law import StepLaw
-    from markov_lrsao.progress import terminal_progress
 
     _check(file, format, values, chain, n, part)
     if chain is not None:
@@ -122,9 +124,6 @@ def _check(
     part: str | None,
 ) -> None:
     """Refuse options that do not go together."""
-    from markov_lrsao.errors import ParameterError
-    from markov_lrsao.texts import printable
-
     if not file.parent.is_dir():
         raise ParameterError(
             f"{printable(str(file))}: the folder {printable(str(file.parent))} does not exist"
@@ -151,9 +150,7 @@ def _converted(
     as_json: bool,
 ) -> None:
     """Write the chain of a file in another format."""
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.exchange import read_chain, write_chain
-    from markov_lrsao.texts import printable
 
     read = read_chain(chain, max_size=max_size)
     if read.transition_rewards:
@@ -188,7 +185,6 @@ def _described(law: StepLaw, file: Path, merge: bool) -> None:
 
 
 def _report(files: list[Path], chain: MarkovChain | None, format: Format, as_json: bool) -> None:
-    from markov_lrsao.texts import printable
 
     names = ", ".join(printable(str(f)) for f in files)
     size = "" if chain is None else f": {chain.size:,} states, {chain.transitions:,} transitions"

@@ -9,6 +9,8 @@ import typer
 
 from markov_lrsao.cli.options import JsonOption, NamesOption, QuickOption
 from markov_lrsao.cli.output import emit
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.tables import table
 
 __all__ = ["figures"]
 
@@ -31,8 +33,6 @@ def figures(
     finished by starting it again.
     """
     from markov_lrsao.figures import Settings, build, chosen
-    from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.tables import table
 
     selected = chosen(only)
     listed = [[f.name, f.title] for f in selected]

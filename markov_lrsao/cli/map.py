@@ -22,7 +22,11 @@ from markov_lrsao.cli.options import (
     WorkersOption,
 )
 from markov_lrsao.cli.output import emit, json_text
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.progress import terminal_progress
 from markov_lrsao.release import SCHEMA
+from markov_lrsao.storage import write_whole
+from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -86,9 +90,7 @@ def map_(
     Exact where the regime is decided, a rigorous enclosure elsewhere; more states per point
     make it narrower. An interrupted map with a state file is finished by starting it again.
     """
-    from markov_lrsao.progress import terminal_progress
     from markov_lrsao.regimes.grid import MapPlan, regime_map
-    from markov_lrsao.storage import write_whole
 
     files = out or []
     _check(n, ell, files)
@@ -122,8 +124,6 @@ def _command(options: Mapping[str, object], outside_h: bool) -> str:
 
 def _check(n: int | None, ell: int | None, files: list[Path]) -> None:
     """Refuse what is missing, and files that could not be written."""
-    from markov_lrsao.errors import ParameterError
-
     if n is None or ell is None:
         raise ParameterError("--n and --ell are missing: give both, e.g. --n 30 --ell 5")
     for path in files:
@@ -147,7 +147,6 @@ def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes
 
 
 def _text(found: RegimeMap, quantity: str, files: list[Path]) -> str:
-    from markov_lrsao.tables import table
 
     name = {"total": "E[T]", "stddev": "std. dev."}.get(quantity, f"E[T{quantity[-1]}]")
     rows = [*_decided(found, quantity), *_undecided(found, quantity)]

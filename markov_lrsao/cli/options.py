@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from markov_lrsao.cli.completion import choices, landscapes
+from markov_lrsao.errors import ParameterError
 
 if TYPE_CHECKING:
     from markov_lrsao.model.algorithm import Algorithm
@@ -94,7 +95,6 @@ def integer(text: str) -> int:
 
 def size(text: str) -> int:
     """Read a number of bytes such as 500M."""
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.inputs import parse_size
 
     try:
@@ -233,7 +233,6 @@ def instance(
     landscape: str = "jump",
 ) -> Instance:
     """Build landscape and algorithm, or raise ParameterError."""
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.model.landscape import FAMILIES, Landscape
     from markov_lrsao.model.parameters import Parameters

@@ -10,7 +10,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from markov_lrsao.errors import VerificationError
 from markov_lrsao.release import SCHEMA
+from markov_lrsao.tables import show
 
 __all__ = ["emit", "json_text"]
 
@@ -25,7 +27,6 @@ def emit(
     if as_json:
         print(json_text({"schema": SCHEMA, **data()}))
         return
-    from markov_lrsao.tables import show
 
     show(text(), colours)
 
@@ -49,8 +50,6 @@ def json_text(data: Any, indent: int | None = None) -> str:
         ...
     markov_lrsao.errors.VerificationError: ...
     """
-    from markov_lrsao.errors import VerificationError
-
     try:
         return json.dumps(data, indent=indent, allow_nan=False, default=_plain)
     except (TypeError, ValueError) as error:

@@ -19,6 +19,9 @@ from markov_lrsao.cli.options import (
     JsonOption,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError, Refused
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.model.landscape import Landscape
@@ -107,7 +110,6 @@ def relax(
     Other cells are exact or enclosed where the exact engine has an answer within seconds (inside
     (H) always); else simulated, each with random streams of its own. Every line says which.
     """
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.exact.ranges import integers
     from markov_lrsao.exact.rationals import rational
     from markov_lrsao.model.landscape import Landscape
@@ -149,9 +151,7 @@ def _line(
     seed: int,
 ) -> Line:
     """Return one line; `patient` is how the exact engine is asked, None: not at all."""
-    from markov_lrsao.errors import ParameterError
     from markov_lrsao.exact.rationals import rational, rational_text, shorten
-    from markov_lrsao.progress import terminal_progress
     from markov_lrsao.regimes.penalties import penalties, relative_penalty
     from markov_lrsao.regimes.vanishing import expected_time, vanishing_law
 
@@ -183,11 +183,9 @@ def _solved(
     """Ask the exact engine; None where it has no answer, or no finite enclosure."""
     from markov_lrsao.answers.expected import seek_runtime
     from markov_lrsao.answers.plan import Options
-    from markov_lrsao.errors import Refused
     from markov_lrsao.exact.quantity import Enclosed
     from markov_lrsao.exact.rationals import to_float
     from markov_lrsao.model.algorithm import Algorithm
-    from markov_lrsao.progress import terminal_progress
 
     options = Options(
         max_states=None if patient else _FEW_STATES,
@@ -218,7 +216,6 @@ def _simulated(
     """Simulate; censored runs enter through ERT, and above (H) count as stuck."""
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.model.law import StepLaw
-    from markov_lrsao.progress import terminal_progress
     from simulate.runs.runner import simulate
     from simulate.statistics.estimates import summary
 
@@ -255,7 +252,6 @@ def _path(landscape: Landscape, parameters: Parameters) -> tuple[int, ...]:
 
 def _text(lines: list[Line], ell: int, runs: int, seed: int) -> str:
     from markov_lrsao.regimes.penalties import plateau_degree
-    from markov_lrsao.tables import table
 
     rows, before = [], None
     for line in lines:

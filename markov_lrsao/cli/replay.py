@@ -10,6 +10,7 @@ import typer
 
 from markov_lrsao.cli.options import JsonOption
 from markov_lrsao.cli.output import emit
+from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from proofs_check.claims.counterexample import Counterexample
@@ -62,7 +63,6 @@ def _object(bad: Counterexample, records: Sequence[Record] | None) -> dict[str, 
 
 def _text(bad: Counterexample, records: Sequence[Record] | None) -> str:
     from markov_lrsao.exact.rationals import rational_text, shorten
-    from markov_lrsao.tables import table
 
     if records is None:
         return f"{bad.statement}: a point, not a run\n{bad.describe()}"

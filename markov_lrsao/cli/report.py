@@ -9,6 +9,7 @@ import typer
 
 from markov_lrsao.cli.options import JsonOption, QuickOption, WorkersOption
 from markov_lrsao.cli.output import emit
+from markov_lrsao.progress import terminal_progress
 
 __all__ = ["report"]
 
@@ -40,7 +41,6 @@ def report(
     An interrupted run leaves no page; started again it goes on where it stopped.
     """
     from markov_lrsao.figures import Settings
-    from markov_lrsao.progress import terminal_progress
     from markov_lrsao.report import Scope, make_report
 
     path = make_report(

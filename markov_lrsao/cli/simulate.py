@@ -33,6 +33,8 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.exact.quantity import Simulated
@@ -78,7 +80,6 @@ def simulate(
     Without --limit a run may make 10^4 n^2 steps. If runs then turn out to be unable to end, the
     trap is shown and the exit code is 1; with --limit they are counted as censored.
     """
-    from markov_lrsao.progress import terminal_progress
     from simulate.runs.ioh import check_folder, write_ioh
     from simulate.runs.runner import check_runs, default_limit
     from simulate.runs.runner import simulate as play
@@ -134,7 +135,6 @@ def _played(
     playing: Callable[..., Samples], runs: int, monitors: bool, *, pilot: bool
 ) -> tuple[Samples, Endless | None]:
     """Play the runs; with `pilot`, only a few if these cannot end already."""
-    from markov_lrsao.progress import terminal_progress
     from simulate.runs.endless import explain
 
     if pilot and runs >= 4 * _PILOT_RUNS:
@@ -168,7 +168,6 @@ def _endless_text(samples: Samples, endless: Endless | None, runs: int) -> str:
 
 def _text(samples: Samples, found: Summary) -> str:
     from markov_lrsao.exact.rationals import shorten
-    from markov_lrsao.tables import table
 
     about = samples.describe()
     size = f"n = {about['n']}" + (f", l = {about['ell']}" if about["ell"] else "")

@@ -18,6 +18,7 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.profile import Profile
@@ -71,7 +72,6 @@ def _object(found: Profile) -> dict[str, Any]:
 
 def _text(found: Profile) -> str:
     from markov_lrsao.exact.rationals import to_float
-    from markov_lrsao.tables import table
 
     def short(value: Any) -> str:
         return f"{to_float(value) if found.exact else value:.6g}"

@@ -10,6 +10,10 @@ import typer
 
 from markov_lrsao.cli.options import JsonOption, MaxSizeOption
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ExactnessError, ParameterError
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.tables import table
+from markov_lrsao.texts import listing, printable
 
 if TYPE_CHECKING:
     from markov_lrsao.chains.reaching import Reaching, ReachingResult
@@ -51,10 +55,7 @@ def solve(
 ) -> None:
     """Print probability, expected time and variance of reaching a label."""
     from markov_lrsao.chains.reaching import reach
-    from markov_lrsao.errors import ExactnessError
     from markov_lrsao.exchange import read_chain
-    from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.texts import printable
 
     read = read_chain(file, max_size=max_size)
     if exact and not read.exact:
@@ -85,9 +86,6 @@ def solve(
 def _target(read: ChainFile, target: str | None, states: list[int] | None) -> Any:
     import numpy as np
 
-    from markov_lrsao.errors import ParameterError
-    from markov_lrsao.texts import listing
-
     if (target is None) == (not states):
         known = listing(sorted(read.chain.labels))
         raise ParameterError(
@@ -106,8 +104,6 @@ def _target(read: ChainFile, target: str | None, states: list[int] | None) -> An
 
 
 def _reward(read: ChainFile, reward: str) -> Any:
-    from markov_lrsao.errors import ParameterError
-    from markov_lrsao.texts import listing
 
     if reward not in read.rewards:
         known = listing(repr(name) for name in read.rewards)
@@ -135,7 +131,6 @@ def _object(
 def _text(
     file: Path, name: str, reward: str | None, read: ChainFile, result: ReachingResult
 ) -> str:
-    from markov_lrsao.texts import printable
 
     what = "steps" if reward is None else f"reward {reward!r}"
     lines = [
@@ -160,7 +155,6 @@ def _text(
 
 
 def _named(start: Reaching) -> str:
-    from markov_lrsao.texts import printable
 
     name = str(start.state)
     return name if start.name == name else f"{name} ({printable(start.name)})"
@@ -168,7 +162,6 @@ def _named(start: Reaching) -> str:
 
 def _rows(start: Reaching) -> list[str]:
     from markov_lrsao.exact.rationals import shorten
-    from markov_lrsao.tables import table
 
     if start.conditional_mean is None:
         return ["the target cannot be reached: probability 0, expected time infinite"]

@@ -18,6 +18,8 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from markov_lrsao.chains.chain import MarkovChain
@@ -46,7 +48,6 @@ def states(
     from markov_lrsao.joint.enumeration import enumerate_joint
     from markov_lrsao.joint.parts import part_chain
     from markov_lrsao.model.law import StepLaw
-    from markov_lrsao.progress import terminal_progress
 
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     check_size(chosen.landscape)
@@ -78,7 +79,6 @@ def _object(chain: MarkovChain) -> list[dict[str, Any]]:
 
 def _text(chain: MarkovChain) -> str:
     from markov_lrsao.exact.rationals import rational_text
-    from markov_lrsao.texts import printable
 
     entries = set(chain.start.tolist())
     lines = [f"{chain.size:,} states, {chain.transitions:,} transitions"]

@@ -31,6 +31,10 @@ from markov_lrsao.cli.options import (
     ThreadsOption,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.tables import table
+from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from simulate.sweeps.plan import Plan
@@ -85,7 +89,6 @@ def sweep(
     A killed sweep is resumed by starting it again; the table ends up the same. Without a plan
     file, the options from --n to --batch describe the grid.
     """
-    from markov_lrsao.progress import terminal_progress
     from simulate.sweeps.sweep import run_sweep, sweep_results
 
     fields = {"n": n, "ell": ell, "alpha": alpha, "gamma": gamma, "r": r, "runs": runs}
@@ -108,7 +111,6 @@ def _plan(
     plan: Path | None, out: Path | None, fields: dict[str, Any], outside_h: bool
 ) -> tuple[Plan, Path]:
     """Return the experiments, from a file or from the options, and the name of the results file."""
-    from markov_lrsao.errors import ParameterError
     from simulate.sweeps.plan import Plan
 
     given = {
@@ -142,8 +144,6 @@ def _described(result: ExperimentResult) -> dict[str, Any]:
 
 
 def _text(plan: Plan, results: list[ExperimentResult], out: Path, played: int) -> str:
-    from markov_lrsao.tables import table
-    from markov_lrsao.texts import printable
 
     rows = []
     for result in results:

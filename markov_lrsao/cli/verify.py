@@ -11,6 +11,9 @@ import typer
 from markov_lrsao.cli.completion import statements
 from markov_lrsao.cli.options import JsonOption, NamesOption
 from markov_lrsao.cli.output import emit, json_text
+from markov_lrsao.progress import terminal_progress
+from markov_lrsao.storage import check_writable, write_whole
+from markov_lrsao.tables import VERDICT_COLOURS
 
 if TYPE_CHECKING:
     from proofs_check.claims.verdict import StatementResult
@@ -49,9 +52,6 @@ def verify(
     as_json: JsonOption = False,
 ) -> int:
     """Check statements of the paper and print a verdict with its evidence for each."""
-    from markov_lrsao.progress import terminal_progress
-    from markov_lrsao.storage import check_writable, write_whole
-    from markov_lrsao.tables import VERDICT_COLOURS
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
     from proofs_check.verification.report import json_report, markdown_report
@@ -93,7 +93,6 @@ def _list(as_json: bool) -> None:
 def _save(results: list[StatementResult], folder: Path) -> None:
     """Write every counterexample into a file of its own."""
     from markov_lrsao.report.verdicts import counterexample_file
-    from markov_lrsao.storage import write_whole
 
     for result in results:
         count = len(result.counterexamples)

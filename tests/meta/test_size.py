@@ -52,3 +52,11 @@ def f(
 '''
     assert list(size.functions(source)) == [("f", 4)]
     assert size.statements(source) == 2
+
+
+def test_what_is_counted_apart_exists() -> None:
+    for where, names in size.NEW_API.items():
+        source = (ROOT / where).read_text(encoding="utf-8")
+        assert size.new_api(where, source) > 0
+        for public in () if names == size.EVERYTHING else names:
+            assert f"{public.split('.')[-1]}(" in source or f"class {public}" in source
