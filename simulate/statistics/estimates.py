@@ -146,7 +146,7 @@ class Summary:
         return data_frame(
             {
                 "quantity": name,
-                "value": found.value,
+                "value": found.point,
                 "standard_error": found.error,
                 "low": found.low,
                 "high": found.high,
