@@ -220,16 +220,16 @@ SOURCES = {
         "            t += rejections\n",
         "            t += 2 * rejections\n",
     ),
-    "ties go to the first": ("simulate/kernels/play.py", "x = below(stream, total)\n", "x = 0\n"),
+    "ties go to the first": ("simulate/kernels/moves.py", "x = below(stream, total)\n", "x = 0\n"),
     "the old row's maximum": (
         "simulate/kernels/play.py",
-        "            target = width * row_of[to]\n",
-        "            target = row\n",
+        "        target = width * law.row[to]\n",
+        "        target = row\n",
     ),
     "down and up exchanged": (
         "simulate/kernels/play.py",
-        "            direction = 0 if below(stream, n) < p else 1\n",
-        "            direction = 1 if below(stream, n) < p else 0\n",
+        "            direction = 0 if below(stream, law.n) < p else 1\n",
+        "            direction = 1 if below(stream, law.n) < p else 0\n",
     ),
     # in the engine and in what both read. A wrong reward of Jump's first slope changes no choice
     # inside (H), and so no law of T: only the table tells.
