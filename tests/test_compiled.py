@@ -194,6 +194,7 @@ def played(code: str, folder: Path) -> str:
     )
 
 
+@pytest.mark.slow
 def test_another_version_at_the_same_path_draws_its_own_numbers(tmp_path: Path) -> None:
     """As `pip install --upgrade` does it: the same path, the same cache, a changed generator."""
     install(tmp_path / "site", None)

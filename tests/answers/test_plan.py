@@ -121,6 +121,7 @@ def test_too_large_a_chain_is_refused_with_advice() -> None:
     assert isinstance(planned(JUMP, PAPER, max_states=50), Counted)  # auto takes the other way
 
 
+@pytest.mark.slow
 def test_wrong_parameters_are_errors_and_no_refusals() -> None:
     far = Algorithm.lrsao(Parameters.paper(9, r="90"))
     with pytest.raises(ParameterError, match="outside hypothesis"):
@@ -131,7 +132,9 @@ def test_wrong_parameters_are_errors_and_no_refusals() -> None:
 # -- all who ask agree ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", [PAPER, NEAR_H, BELOW_H])
+@pytest.mark.parametrize(
+    "algorithm", [PAPER, NEAR_H, pytest.param(BELOW_H, marks=pytest.mark.slow)]
+)
 def test_runtime_distribution_and_profile_agree(algorithm: Algorithm) -> None:
     law = StepLaw.of(JUMP, algorithm)
     chosen = planning.crossing(law)

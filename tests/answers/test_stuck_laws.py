@@ -152,6 +152,7 @@ def test_a_mean_is_infinite_only_where_some_runs_surely_get_stuck(
         assert found.expectation.upper is None
 
 
+@pytest.mark.slow
 def test_where_the_mean_is_enclosed_all_runs_end() -> None:
     law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.of("1/20", "1/10", "128")))
     found = granted(powers.powers_of_values(law, None, no_progress))

@@ -91,7 +91,7 @@ LINES = [
     ("formula phase3", 0),
     ("curve --n 9,10 --workers 1", 0),
     ("relax --n 9 --ell 2 --factors 1.05 --runs 1 --engine-n 0", 0),
-    ("map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5:3@2 --workers 1 --outside-h", 0),
+    ("map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5:0.9@2 --workers 1", 0),
     ("export out.drn --n 9 --ell 2", 0),
     ("export out.prism --n 9 --ell 2", 0),
     ("solve chain.drn --target target", 0),

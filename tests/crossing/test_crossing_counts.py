@@ -79,6 +79,7 @@ def test_documented_reference_value() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(20, 400), st.data())
 def test_floats_agree_with_rationals_to_1e_12(n: int, data: st.DataObject) -> None:

@@ -44,6 +44,7 @@ def test_runtime() -> None:
     assert frame.lower.isna().all()
 
 
+@pytest.mark.slow
 def test_an_enclosure_has_ends_and_no_fraction() -> None:
     algorithm = Algorithm.lrsao(Parameters("1/5", "1/10", "148/5"))
     frame = runtime(NINE, algorithm).to_frame()

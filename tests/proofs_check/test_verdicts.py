@@ -143,6 +143,7 @@ def test_cases_agree_with_the_step_law() -> None:
                 assert (fitting[0].outcome >= 0) == bool(law.accepted[p, a, d])
 
 
+@pytest.mark.slow
 def test_known_problems_come_out_by_themselves() -> None:
     wrong = [
         "Smallest n",

@@ -122,6 +122,7 @@ def test_inside_the_hypothesis_nothing_is_simulated(
     assert line["low"] == line["value"] == line["high"] == float(truth.total)
 
 
+@pytest.mark.slow
 def test_just_outside_it_an_exact_answer_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = relaxed(capsys, "--n", "9", "--factors", "0.9")
     exact = runtime(

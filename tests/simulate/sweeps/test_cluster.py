@@ -78,6 +78,7 @@ def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Sign
     assert len(table(out)) == 6 + total
 
 
+@pytest.mark.slow
 def test_unreachable_scheduler(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     result = subprocess.run(
