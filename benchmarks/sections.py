@@ -37,6 +37,13 @@ def _repeat(name: str, quick: bool) -> int:
     return 1 if quick else 3 if "11" in name else 5
 
 
+_COMPARED = ("Storm", "ratio")
+_STAGES = (
+    *("chain", "states", "read + build", *_COMPARED, "solve", *_COMPARED, "sum", *_COMPARED),
+    *("MB", "Storm MB"),
+)
+
+
 def exact(folder: Path, quick: bool) -> Sections:
     """Exact solver against Storm's exact engine, same file."""
     title = "Exact solver against Storm's exact engine (same DRN file, E[T] from every state)"
@@ -51,22 +58,7 @@ def exact(folder: Path, quick: bool) -> Sections:
         rows.append(_stages(name, ours, storm, check=True))
     yield Section(
         title,
-        [
-            "chain",
-            "states",
-            "read + build",
-            "Storm",
-            "ratio",
-            "solve",
-            "Storm",
-            "ratio",
-            "sum",
-            "Storm",
-            "ratio",
-            "MB",
-            "Storm MB",
-            "same value",
-        ],
+        [*_STAGES, "same value"],
         rows,
         "Storm reads and builds in one call, so those two are one column; building from the "
         "model itself is the next table. MB is the peak of the whole process, for this project "
@@ -251,22 +243,7 @@ def others(folder: Path, quick: bool) -> Sections:
         rows.append([*row[:-1], agree if not (ours.failure or storm.failure) else ""])
     yield Section(
         title,
-        [
-            "chain",
-            "states",
-            "read + build",
-            "Storm",
-            "ratio",
-            "solve",
-            "Storm",
-            "ratio",
-            "sum",
-            "Storm",
-            "ratio",
-            "MB",
-            "Storm MB",
-            "agree",
-        ],
+        [*_STAGES, "agree"],
         rows,
         "brp, leader, nand and crowds are examples inside the stormpy wheel (probability of "
         "reaching a label); random chains are one component with random chords; symmetric walks "

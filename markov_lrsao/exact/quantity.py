@@ -355,14 +355,10 @@ class Approximate(Quantity):
         return " ".join(self.cells)
 
     def sqrt(self) -> Quantity:
-        """Return the square root as a float.
-
-        Its error is bounded by |sqrt(a) - sqrt(b)| <= |a - b| / sqrt(a), and <= sqrt(|a - b|).
-        """
-        root = sqrt(self.middle)
+        """Return the square root of a non-negative number as a float, its rounding included."""
         if self.error is None:
-            return Approximate(root)
-        return Approximate(root, self.error / root if root > 0 else sqrt(self.error))
+            return Approximate(sqrt(self.middle))
+        return _float_between(_root(max(self.lower, fmpq(0)), 0), _root(self.upper, 1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -506,6 +502,10 @@ def _operand(number: object) -> Quantity:
         raise ExactnessError(
             f"{number!r} is not exact: combine a quantity with integers, Fractions or quantities"
         )
+    if isinstance(found, Simulated):
+        raise ExactnessError(
+            f"{found} is an estimate: take its point, low and high, which are floats"
+        )
     return found
 
 
@@ -564,6 +564,11 @@ def _arithmetic(sign: str, a: Number, b: Number) -> Quantity:
     if isinstance(first, Enclosed) or isinstance(second, Enclosed):
         return Quantity.enclosed(lower, upper)
     assert upper is not None  # floats and rationals are finite
+    return _float_between(lower, upper)
+
+
+def _float_between(lower: fmpq, upper: fmpq) -> Approximate:
+    """Return a float whose error reaches both ends."""
     middle = to_float((lower + upper) / 2)
     error = to_float(max(upper - _dyadic(middle), _dyadic(middle) - lower))
     return Approximate(middle, nextafter(error, inf))

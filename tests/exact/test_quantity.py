@@ -334,3 +334,22 @@ def test_a_quantity_is_taken_apart_by_its_case() -> None:
     ]
     with pytest.raises(AttributeError):
         found[0].value = fmpq(2)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("middle", [2.0, 3.0, 1e-30, 7e200, 0.0])
+@pytest.mark.parametrize("error", [0.0, 1e-300, 1e-3])
+def test_the_root_of_a_float_counts_its_own_rounding(middle: float, error: float) -> None:
+    """The square root of 2 is no float, however exactly the 2 is known."""
+    number = Approximate(middle, error)
+    root = number.sqrt()
+    assert isinstance(root, Approximate)
+    assert root.upper**2 >= number.upper
+    assert root.lower <= 0 or root.lower**2 <= max(number.lower, fmpq(0))
+
+
+@pytest.mark.parametrize("sign", [operator.add, operator.mul, operator.truediv, operator.sub])
+@pytest.mark.parametrize("other", [Infinite(), Exact(fmpq(2))])
+def test_estimates_take_no_part_in_arithmetic(sign: Any, other: Quantity) -> None:
+    for pair in ((other, SIMULATED), (SIMULATED, other)):
+        with pytest.raises(LrsaoError, match="estimate"):
+            sign(*pair)
