@@ -7,9 +7,8 @@ graph into one with symbolic probabilities, and the same elimination that solves
 rationals solves it over the field Q(n, l). Harmonic numbers enter through corridors only:
 walking up from p to the end b takes n (H_{n-p} - H_{n-b-1}) steps.
 
-The graph is that of one instance. That other (n, l) have the same graph is checked wherever
-a formula is used (`agrees`), for as many instances as asked; it is the soundness of patterns
-for all parameters that `proofs_check` proves.
+The graph is that of one instance. `proofs_check.automata.closed` derives the same forms from walks
+that a solver decides for all n and l at once.
 """
 
 from __future__ import annotations

@@ -271,14 +271,7 @@ def expected_states(law: StepLaw, *, merge: bool) -> float | None:
     family, ell = law.landscape.family, law.landscape.ell
     if family is None or int(law.row[: law.optimum].max()) + 1 <= _FEW_ROWS[merge]:
         return None
-    smallest = next(
-        (
-            m
-            for m in range(1, law.n)
-            if (r := family.ell_range(m)) is not None and r[0] <= ell <= r[1]
-        ),
-        None,
-    )
+    smallest = next((m for m in range(1, law.n) if family.covers(m, ell)), None)
     if smallest is None or smallest + 2 >= law.n:
         return None
     sizes = []

@@ -80,7 +80,8 @@ class LandscapeFamily:
     objectives : (short name, pieces) in the order of the actions
     target : short name of the target objective
     milestones : increasing positions ending the phases, the optimum last
-    constraints : forms in n and l that must all be >= 0
+    constraints : forms in n and l that are >= 0 on the range of the family's theory
+    defined : forms that are >= 0 on a range beyond, on which the landscape still makes sense
     titles : (short name, full name) for tables and figures
     phases : names of the phases, as many as milestones; default phase1, phase2, ..
     """
@@ -90,6 +91,7 @@ class LandscapeFamily:
     target: str
     milestones: tuple[Affine, ...]
     constraints: tuple[Affine, ...] = ()
+    defined: tuple[Affine, ...] = ()
     titles: tuple[tuple[str, str], ...] = ()
     phases: tuple[str, ...] = ()
 
@@ -99,9 +101,11 @@ class LandscapeFamily:
         Raises
         ------
         ParameterError
-            (n, l) violates a constraint, or the pieces do not cover 0..n exactly once.
+            The landscape is not defined at (n, l), or its pieces do not cover 0..n exactly once.
         """
-        n, ell = self.check(n, ell)
+        n, ell = integer(n, "n"), integer(ell, "ell")
+        if not self.covers(n, ell):
+            self.check(n, ell)
         arrays = {name: self._array(name, pieces, n, ell) for name, pieces in self.objectives}
         return Landscape(
             name=self.name,
@@ -113,8 +117,19 @@ class LandscapeFamily:
             family=self,
         )
 
+    def covers(self, n: int, ell: int) -> bool:
+        """Whether the landscape is defined at (n, l): on the range of its theory, or beyond.
+
+        >>> JUMP.ell_range(9), JUMP.covers(9, 1), JUMP.covers(9, 0)
+        ((2, 2), True, False)
+        """
+        ranges = (self.constraints, *((self.defined,) if self.defined else ()))
+        return 1 <= n <= LARGEST_N and any(
+            all(form(n=n, ell=ell) >= 0 for form in forms) for forms in ranges
+        )
+
     def check(self, n: SupportsIndex, ell: SupportsIndex) -> tuple[int, int]:
-        """Return (n, l), or raise ParameterError, naming the allowed range."""
+        """Return (n, l), or raise ParameterError, naming the range of the family's theory."""
         n, ell = integer(n, "n"), integer(ell, "ell")
         check_n(n)
         if all(form(n=n, ell=ell) >= 0 for form in self.constraints):
@@ -228,6 +243,12 @@ class Landscape:
     def optimum(self) -> int:
         """The position at which a run ends."""
         return self.milestones[-1]
+
+    @property
+    def beyond_theory(self) -> bool:
+        """Whether its family's theory does not speak about this (n, l), as Jump's about l = 1."""
+        forms = () if self.family is None else self.family.constraints
+        return any(form(n=self.n, ell=self.ell) < 0 for form in forms)
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -358,10 +379,15 @@ JUMP = LandscapeFamily(
     target="J",
     milestones=(ELL + 1, N - ELL, N),
     constraints=(ELL - 2, N - 2 * ELL - 5),
+    defined=(ELL - 1, N - 2 * ELL - 5),
     titles=(("L", "LeftBridge"), ("J", "Jump"), ("R", "RightBridge")),
     phases=("left", "slope", "right"),
 )
-"""The paper's landscape; 2 <= l <= floor((n-1)/2) - 2 is the same as n - 2l - 5 >= 0, l >= 2."""
+"""The paper's landscape; 2 <= l <= floor((n-1)/2) - 2 is the same as n - 2l - 5 >= 0, l >= 2.
+
+l = 1, which the paper puts aside, is the same landscape with a right plateau of one position: it is
+defined, and the engine takes it, but no statement of the paper is about it.
+"""
 
 JUMP_OPEN = LandscapeFamily(
     name="Jump, bridges without end points",
@@ -373,6 +399,7 @@ JUMP_OPEN = LandscapeFamily(
     target=JUMP.target,
     milestones=JUMP.milestones,
     constraints=JUMP.constraints,
+    defined=JUMP.defined,
     titles=JUMP.titles,
 )
 """Jump with the bridges as EA+RL's authors had them: they end with the plateaus."""

@@ -56,10 +56,12 @@ class Rules:
 
         Lemma 2: Q < (n-l-1)/(1-gamma). Lemma 4: one positive entry. Lemma 8: Q[s, J] >= 0 on
         the slope. Lemma 10: states l+3..n-l-2 are visited at most five times. Lemma 12:
-        Q[0, R] >= -alpha r and Q[n-l-1, R] >= 0. They presuppose (H).
+        Q[0, R] >= -alpha r and Q[n-l-1, R] >= 0. They presuppose (H), and l >= 2.
         """
         landscape, parameters = law.landscape, law.algorithm.parameters
         if landscape.family is not JUMP or parameters is None or law.algorithm.name != "LRSAO":
+            return cls()
+        if landscape.beyond_theory:
             return cls()
         n, ell = landscape.n, landscape.ell
         slope = range(ell + 1, n - ell)

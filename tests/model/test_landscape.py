@@ -59,6 +59,22 @@ def test_the_range_of_ell_is_the_papers(n: int) -> None:
                 JUMP.check(n, ell)
 
 
+def test_a_right_plateau_of_one_position_is_defined_but_beyond_the_theory() -> None:
+    narrow = Landscape.jump(7, 1)
+    assert narrow.objectives["L"].tolist() == [0, 1, 2, 0, 0, 0, 0, 0]
+    assert narrow.objectives["J"].tolist() == [0, 0, 2, 3, 4, 5, 0, 7]
+    assert narrow.objectives["R"].tolist() == [0, 0, 0, 0, 0, 5, 6, 7]
+    assert narrow.milestones == (2, 6, 7)
+    assert narrow.beyond_theory
+    assert not Landscape.jump(9, 2).beyond_theory
+    assert JUMP.ell_range(7) is None
+    assert JUMP.ell_range(9) == (2, 2)
+    for n, ell in ((6, 1), (9, 0), (0, 1)):
+        assert not JUMP.covers(n, ell)
+        with pytest.raises(ParameterError):
+            Landscape.jump(n, ell)
+
+
 def test_messages_name_the_allowed_range() -> None:
     with pytest.raises(ParameterError, match=r"n = 8 admits no ell .* n = 9, ell = 2"):
         Landscape.jump(8, 2)

@@ -149,6 +149,7 @@ def _step(
 
 
 @pytest.mark.parametrize("tie", [TIES[0], *DECIDED], ids=str)
+@pytest.mark.slow
 def test_the_simulator_agrees_at_ties(tie: Tie) -> None:
     law = law_of(tie)
     level = PLAIN if tie in DECIDED else Level(fmpq(1, 16), 8, 0)
@@ -159,7 +160,7 @@ def test_the_simulator_agrees_at_ties(tie: Tie) -> None:
 @pytest.mark.parametrize(
     "runs",
     [
-        pytest.param(10**6, marks=pytest.mark.slow),
+        pytest.param(10**6, marks=pytest.mark.exhaustive),
         pytest.param(10**7, marks=pytest.mark.exhaustive),
     ],
 )
