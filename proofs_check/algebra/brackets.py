@@ -32,17 +32,21 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "compare_sides"]
 
 _FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
-_CONSTANTS = (1, 10, 100, 1000)
+_CONSTANTS = (1, 10, 100, 1000, 10**6, 10**12)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known about one step: proved, refuted (with a point) or unknown."""
+    """What is known about one step: proved, refuted (with a point) or unknown.
+
+    `constant` is the one with which an O was proved.
+    """
 
     status: Literal["proved", "refuted", "unknown"]
     how: str
     point: Mapping[str, str] = field(default_factory=dict)
     second: str = ""
+    constant: int | None = None
 
 
 def _transcendental(expression: sympy.Expr) -> bool:
@@ -125,11 +129,14 @@ def _prove_sign(
     """Prove "difference REL 0"; that it is defined must follow from the assumptions, too."""
     goal, defined = _sign_goal(difference, relation, prover)
     answer = prover.prove([*assumptions, *defined], goal)
-    if answer.status == "proved" and any(
-        prover.prove(assumptions, duty).status != "proved" for duty in defined
-    ):
+    if answer.status == "proved" and not _defined(defined, assumptions, prover):
         return Answer("unknown", reason="holds where it is defined, but may divide by zero")
     return answer
+
+
+def _defined(duties: Sequence[Any], assumptions: Sequence[Any], prover: Prover) -> bool:
+    """Whether the assumptions keep all denominators away from zero."""
+    return all(prover.prove(assumptions, duty).status == "proved" for duty in duties)
 
 
 def _rational(
@@ -156,14 +163,20 @@ def _rational(
     goal, defined = _sign_goal(a - b, relation, prover)
     assumptions = [*known, *defined]
     names = {s.name for s in (a - b).free_symbols} | names_in(assume)
-    for n, ell in list(pairs)[:12] if names & {"n", "l"} else []:
+    sizes = sorted(names & {"n", "l"})
+    if not pairs or not sizes:
+        return Outcome("refuted", "z3", answer.model)
+    for n, ell in list(pairs)[:12]:
         fixed = [prover.name("n") == n, prover.name("l") == ell]
         small = prover.prove([*assumptions, *fixed], goal)
         if small.status == "refuted":
             return Outcome("refuted", "z3", small.model)
-    if pairs and names & {"n", "l"}:
-        return Outcome("unknown", f"fails for real n, l only, e.g. {dict(answer.model)}")
-    return Outcome("refuted", "z3", answer.model)
+    whole = prover.prove(assumptions, goal, integers=sizes)
+    if whole.status == "refuted":
+        return Outcome("refuted", "z3", whole.model)
+    if whole.status == "proved" and _defined(defined, known, prover):
+        return Outcome("proved", "z3, for integers only")
+    return Outcome("unknown", f"fails at {dict(answer.model)}; open for integers n, l")
 
 
 # -- identities with harmonic numbers and logarithms -------------------------------------
@@ -354,12 +367,12 @@ def _asymptotic(
             _prove_sign(flat - c * size, sign, assumptions, prover).status == "proved"
             for sign, c in signs
         ):
-            return Outcome("proved", f"with the constant {constant} (Lemma 17 (2) and z3)")
+            how = f"with the constant {constant} (Lemma 17 (2) and z3)"
+            return Outcome("proved", how, constant=constant)
     for fixed in (2, 5, (n - 5) / 2):
-        series = close_sums(difference).subs(ell, fixed)
-        for h in series.atoms(sympy.harmonic):
-            m = h.args[0]  # the error of this expansion is below 1/(100 m^4)
-            series = series.subs(h, sympy.log(m) + sympy.EulerGamma + 1 / (2 * m) - 1 / (12 * m**2))
+        series = _expanded(close_sums(difference).subs(ell, fixed), printed.subs(ell, fixed), n)
+        if series is None:
+            continue
         ratio = sympy.simplify(series / printed.subs(ell, fixed))
         limit = sympy.limit(ratio, n, sympy.oo)
         wrong = limit in (sympy.oo, -sympy.oo) if relation != "<= O" else limit == sympy.oo
@@ -374,3 +387,19 @@ def _asymptotic(
                 {"l": str(fixed), "n": "oo"},
             )
     return Outcome("unknown", "neither a constant was proved nor a diverging direction found")
+
+
+def _expanded(value: sympy.Expr, order: sympy.Expr, n: sympy.Symbol) -> sympy.Expr | None:
+    """Write H(m) as ln m + gamma_E + 1/(2m) - 1/(12 m^2), whose error is below 1/(100 m^4).
+
+    None where these errors, with their factors, are not o(order): the limit would say nothing.
+    """
+    import sympy
+
+    for h in value.atoms(sympy.harmonic):
+        m, unknown = h.args[0], sympy.Symbol("unknown_")
+        factor = sympy.diff(value.subs(h, unknown), unknown)
+        if factor.has(unknown) or sympy.limit(factor / (m**4 * order), n, sympy.oo) != 0:
+            return None
+        value = value.subs(h, sympy.log(m) + sympy.EulerGamma + 1 / (2 * m) - 1 / (12 * m**2))
+    return value

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from proofs_check.algebra.brackets import Outcome, compare_sides
 from proofs_check.algebra.points import values_at
 from proofs_check.claims.expressions import to_sympy
+from proofs_check.claims.scope import EVERYWHERE
 from proofs_check.claims.setting import Setting
 from proofs_check.claims.verdict import Erratum, Evidence, EvidenceKind, Verdict
 
@@ -119,7 +120,7 @@ def check_derivation(
         summary=f"{good} of {steps} displayed steps follow"
         + (f", {len(errata)} do not" if errata else "")
         + (f", {unknown} undecided" if unknown else ""),
-        range=f"source lines {derivation.where}",
+        scope=EVERYWHERE,
         details=tuple(notes),
         second=f"cvc5 confirms {agreed} of {seconds_asked} queries" if seconds_asked else "",
         seconds=time.perf_counter() - begun,
@@ -157,6 +158,9 @@ def _erratum(derivation: Derivation, k: int, outcome: Outcome, setting: Setting)
         corrected=_correction(derivation, k, setting),
         reason=reason,
         inherited=_inherited(derivation, k),
+        step=(left.text, right.relation, right.text),
+        assume=derivation.assume,
+        point=outcome.point,
     )
 
 

@@ -19,8 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from markov_lrsao.model.landscape import Affine, P
+from markov_lrsao.model.law import UP
+from proofs_check.claims.verdict import Verdict
 from proofs_check.logic.cases import Case, Regions, cases, region_solver
-from proofs_check.logic.induction import Context, Induction
+from proofs_check.logic.induction import Context, Induction, StepFact
+from proofs_check.logic.journal import Shelf
 
 __all__ = ["Automaton", "Cells", "SlopeAutomata", "Transition", "longest", "slope_automata"]
 
@@ -47,6 +50,7 @@ class Automaton:
     Attributes
     ----------
     decided : the cells decide which actions are greedy, and where each step leads
+    steps : the cases that were tried: (action, direction, moved, in words)
     """
 
     name: str
@@ -54,6 +58,7 @@ class Automaton:
     moves: tuple[Transition, ...]
     decided: bool
     undecided: tuple[str, ...] = ()
+    steps: tuple[tuple[str, int, int, str], ...] = ()
 
     def most(self, counted: Callable[[Transition], bool]) -> int | None:
         """Return the largest number of counted moves in any walk; None if unbounded."""
@@ -88,11 +93,17 @@ def longest(edges: Iterable[tuple[Hashable, Hashable, int]], start: Hashable) ->
 
 @dataclass(frozen=True)
 class SlopeAutomata:
-    """The automata of the slope's rows by class, and which class can follow which."""
+    """The automata of the slope's rows by class, and which class can follow which.
+
+    Attributes
+    ----------
+    foot : why a fall to l may not lead back up by L alone; empty if it is proved that it does
+    """
 
     automata: Mapping[str, Automaton]
     above: tuple[tuple[str, str], ...]
     queries: int
+    foot: str
 
 
 def _class_of(p: Affine, case: Case, splits: Mapping[str, Affine], solver: Regions) -> str | None:
@@ -106,16 +117,14 @@ def _class_of(p: Affine, case: Case, splits: Mapping[str, Affine], solver: Regio
     return "interior" if solver.feasible((*case.region, *inside)) else None
 
 
-_KNOWN: dict[Any, SlopeAutomata] = {}
+_KNOWN: Shelf[SlopeAutomata] = Shelf("automata of the slope")
 
 
 def slope_automata(induction: Induction) -> SlopeAutomata:
     """Derive the sign automata of the rows l+1 .. n-l-1 (once per model and set of facts)."""
     setting = induction.setting
     key = (setting.family, setting.algorithm, setting.hypothesis, induction.facts)
-    if key not in _KNOWN:
-        _KNOWN[key] = _slope_automata(induction)
-    return _KNOWN[key]
+    return _KNOWN.get(key, lambda: _slope_automata(induction))
 
 
 def _slope_automata(induction: Induction) -> SlopeAutomata:
@@ -140,7 +149,25 @@ def _slope_automata(induction: Induction) -> SlopeAutomata:
                 above.add((name, upper))
     before = induction.prover.queries
     automata = {name: _derive(name, contexts, induction) for name, contexts in by_class.items()}
-    return SlopeAutomata(automata, tuple(sorted(above)), induction.prover.queries - before)
+    foot = _foot(induction)
+    return SlopeAutomata(automata, tuple(sorted(above)), induction.prover.queries - before, foot)
+
+
+def _foot(induction: Induction) -> str:
+    """Return why at or below l in phase 2 something but L upwards may be used, or ""."""
+    if not {"L", "J", "R"} <= set(induction.actions):
+        return "the objectives are others"
+    fact = StepFact("L at the foot of the slope", "zL > zJ and zL > zR", "p <= l", (2,))
+    found = induction.prove([fact])
+    if found.verdict is not Verdict.PROVED:
+        return f"L may not lead below the slope: {found.details[-1]}"
+    solver = region_solver(induction.setting.family)
+    for case in induction.cases:
+        if case.action != "L" or not solver.feasible((*case.region, induction.first - 1 - P)):
+            continue
+        if case.moved != (1 if case.direction == UP else 0):
+            return f"L does not walk up only below the slope: {case}"
+    return ""
 
 
 def _atoms(induction: Induction, entries: Mapping[str, Any], cells: Cells) -> list[Any]:
@@ -158,7 +185,7 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
     moves: dict[Transition, None] = {}
     for cells in states:
         greedy: set[str] = set()
-        for context in contexts:
+        for number, context in enumerate(contexts):
             rank = {a: _RANK[c] for a, c in zip(actions, cells, strict=True)}
             if rank[context.case.action] < max(rank.values()):
                 continue  # an entry in a lower cell is not the largest
@@ -168,7 +195,8 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
                 cell
                 for cell, text in SIGNS.items()
                 if prover.satisfiable(
-                    [*atoms, prover.formula(text.format("new_"), {"new_": context.new})]
+                    [*atoms, prover.formula(text.format("new_"), {"new_": context.new})],
+                    f"{name}: {''.join(cells)}, step {number} -> {cell}",
                 )
                 is not False
             ]
@@ -185,7 +213,11 @@ def _derive(name: str, contexts: Sequence[Context], induction: Induction) -> Aut
                 if target not in states:
                     states.append(target)
         undecided.extend(_split_choices(name, cells, greedy, contexts, induction))
-    return Automaton(name, tuple(states), tuple(moves), not undecided, tuple(undecided))
+    steps = tuple(
+        (c.case.action, c.case.direction, c.case.moved, f"phase {c.phase}, {c.case}")
+        for c in contexts
+    )
+    return Automaton(name, tuple(states), tuple(moves), not undecided, tuple(undecided), steps)
 
 
 def _split_choices(
@@ -202,6 +234,7 @@ def _split_choices(
             context = next(c for c in contexts if c.case.action == a)
             known = [*context.assumptions, *_atoms(induction, context.entries, cells)]
             different = context.entries[a] != context.entries[b]
-            if prover.satisfiable([*known, different]) is not False:
+            purpose = f"{name}: {''.join(cells)}, {a} against {b}"
+            if prover.satisfiable([*known, different], purpose) is not False:
                 result.append(f"{name}: {''.join(cells)} leaves {a} against {b} open")
     return result

@@ -13,6 +13,7 @@ from flint import fmpq
 from markov_lrsao.exact.linear import solve_columns, solve_rows
 from markov_lrsao.model.law import UP
 from markov_lrsao.rows.automata import RowAutomata
+from proofs_check.logic.journal import note_value
 
 __all__ = ["entry_law", "first_subphase", "probability_of_e"]
 
@@ -86,7 +87,9 @@ def first_subphase(automata: RowAutomata) -> fmpq:
             row[index[target]] = row.get(index[target], fmpq(0)) + chance
         rows.append(row)
     means = solve_columns([row.items() for row in rows], [fmpq(1)] * len(rows))
-    return sum((chance * means[index[s]] for s, chance in begin.items()), fmpq(0))
+    value: fmpq = sum((chance * means[index[s]] for s, chance in begin.items()), fmpq(0))
+    note_value("E[T_3^1]", law.n, law.landscape.ell, value)
+    return value
 
 
 def probability_of_e(automata: RowAutomata) -> fmpq:

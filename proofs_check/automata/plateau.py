@@ -3,23 +3,27 @@
 Every entry of row 0 is told by its cell: "+" positive, "0" zero, "=" negative but at least
 -alpha r, "-" below -alpha r. Where a cell can lead under each kind of step (a move inside the
 right plateau, leaving it through n-l, a rejected proposal) is asked of z3 with the invariants of
-the induction; what it cannot exclude is kept. Positions are n-l-1, n-l, n-l+1 and "beyond".
+the induction; what it cannot exclude is kept, and so are the cells with which phase 3 begins.
+Positions are n-l-1, n-l, n-l+1 and "beyond"; that n-l-1 has a row of its own and that no step leads
+below it is asked, too.
 The greedy action is one in the highest cell that occurs; between entries of one cell the choice
 is left open. The resulting graph contains every run of phase 3 of every instance in (H).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from markov_lrsao.errors import SolverError
 from markov_lrsao.model.landscape import Affine, P
 from markov_lrsao.model.law import DOWN, UP
 from proofs_check.automata.abstraction import Cells, longest
 from proofs_check.logic.cases import Case, Regions, cases, region_solver
 from proofs_check.logic.induction import Context, Induction
+from proofs_check.logic.journal import Shelf
 
 __all__ = ["TOP", "Leg", "PlateauGraph", "plateau_graph"]
 
@@ -113,17 +117,30 @@ class PlateauGraph:
             return None
         return max(v for v in values if v is not None)
 
+    def failing_excursions(self) -> int | None:
+        """Return the largest number of failing excursions in a run, as Lemma 15's proof counts."""
+        return self.most(
+            lambda leg: False, _excursion, lambda memory, leg: memory == "out" and leg.falls
+        )
 
-_KNOWN: dict[Any, PlateauGraph] = {}
+
+def _excursion(memory: str | None, leg: Leg) -> str | None:
+    """Return "out" during an excursion, "over" after R+ on the plateau, else None."""
+    if memory == "over" or (leg.action == "R" and leg.direction == UP and leg.source[0] != TOP):
+        return "over"
+    if leg.target[0] == TOP:
+        return None
+    return "out" if (leg.source[0], leg.target[0]) == (ENTRY, SECOND) else memory
+
+
+_KNOWN: Shelf[PlateauGraph] = Shelf("graph of phase 3 in cells")
 
 
 def plateau_graph(induction: Induction) -> PlateauGraph:
     """Derive the graph (once per model and set of facts)."""
     setting = induction.setting
     key = (setting.family, setting.algorithm, setting.hypothesis, induction.facts)
-    if key not in _KNOWN:
-        _KNOWN[key] = _derive(induction)
-    return _KNOWN[key]
+    return _KNOWN.get(key, lambda: _derive(induction))
 
 
 def _derive(induction: Induction) -> PlateauGraph:
@@ -136,9 +153,9 @@ def _derive(induction: Induction) -> PlateauGraph:
         induction.algorithm.accept_equal,
     )
     contexts: dict[str, list[Context]] = {name: [] for name in places}
+    optimum = induction.setting.family.milestones[-1]
+    _check_rows(induction, found, solver)
     for case in found:
-        if case.state.p or case.state.n or case.state.constant:
-            continue
         for name, forms in places.items():
             if solver.feasible((*case.region, *forms)):
                 context = induction.context(case, 3)
@@ -146,9 +163,7 @@ def _derive(induction: Induction) -> PlateauGraph:
                     contexts[name].append(context)
     cells_after = _Cells(induction)
     actions = induction.actions
-    optimum = induction.setting.family.milestones[-1]
-    left = actions.index("L") if "L" in actions else 0
-    starts = [(ENTRY, cells) for cells in _start_cells(len(actions), left)]
+    starts = [(ENTRY, cells) for cells in _start_cells(induction, found, cells_after)]
     queue, seen = list(starts), set(starts)
     legs: dict[Leg, None] = {}
     for place, cells in queue:
@@ -166,7 +181,7 @@ def _derive(induction: Induction) -> PlateauGraph:
                     for cell in cells_after(context, cells[at]):
                         changed = (*cells[:at], cell, *cells[at + 1 :])
                         steps.append(
-                            (to, action, context.case.direction, context.case.outcome >= 0, changed)
+                            (to, action, context.case.direction, context.case.moved != 0, changed)
                         )
         for to, action, direction, accepted, changed in steps:
             target = (to, changed)
@@ -177,12 +192,43 @@ def _derive(induction: Induction) -> PlateauGraph:
     return PlateauGraph(tuple(starts), tuple(legs), induction.prover.queries - before)
 
 
-def _start_cells(size: int, left: int) -> list[Cells]:
-    """Return the cells with which phase 3 begins: L positive, the others 0 or -alpha r."""
-    found: list[Cells] = [()]
-    for i in range(size):
-        found = [(*c, x) for c in found for x in (("+",) if i == left else ("0", "="))]
-    return found
+def _start_cells(induction: Induction, found: Sequence[Case], cells: _Cells) -> list[Cells]:
+    """Return the cells with which phase 3 can begin, entry by entry."""
+    entering = [
+        context
+        for case in found
+        if (context := induction.context(case, 2)) is not None and context.following == 3
+    ]
+    combined: list[Cells] = [()]
+    for action in induction.actions:
+        possible = [
+            cell
+            for cell in CELLS
+            if any(cells.possible(c.assumptions, c.after["z" + action], cell) for c in entering)
+        ]
+        combined = [(*known, cell) for known in combined for cell in possible]
+    return combined
+
+
+def _check_rows(induction: Induction, found: Sequence[Case], solver: Regions) -> None:
+    """Check that phase 3 uses row 0 on the plateau, another row at n-l-1, and never falls deeper.
+
+    Raises
+    ------
+    SolverError
+        It may be otherwise.
+    """
+    top, zero = induction.top, Affine()
+    for case in found:
+        if solver.feasible((*case.region, P - top - 1)):
+            strange = case.state != zero
+        elif solver.feasible((*case.region, P - top)):
+            strange = case.state == zero or case.moved == -1
+        else:
+            continue
+        context = induction.context(case, 3) if strange else None
+        if context is not None and induction.prover.satisfiable(context.assumptions) is not False:
+            raise SolverError(f"phase 3 does not stay at or above {top} in these rows: {case}")
 
 
 def _destinations(place: str, context: Context, solver: Regions, optimum: Affine) -> list[str]:
@@ -218,9 +264,14 @@ class _Cells:
             self.known[key] = tuple(
                 cell
                 for cell in CELLS
-                if self.prover.satisfiable([*atoms, self._atom(context.new, cell)]) is not False
+                if self.possible(atoms, context.new, cell, f"{old}, {context.case} -> {cell}")
             )
         return self.known[key]
+
+    def possible(self, atoms: Sequence[Any], value: Any, cell: str, purpose: str = "") -> bool:
+        """Whether the solver cannot exclude that a value lies in a cell."""
+        formulas = [*atoms, self._atom(value, cell)]
+        return self.prover.satisfiable(formulas, purpose) is not False
 
     def _atom(self, value: Any, cell: str) -> Any:
         return self.prover.formula(CELLS[cell].replace("{}", "cell_"), {"cell_": value})

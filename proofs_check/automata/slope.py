@@ -10,20 +10,23 @@ of these is T_2^1 (Lemma 9), also with n and l symbolic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
+from markov_lrsao.errors import VerificationError
 from markov_lrsao.exact.linear import solve_columns
 from markov_lrsao.model.law import DOWN, UP
 from proofs_check.automata.abstraction import Automaton, Cells, SlopeAutomata
+from proofs_check.automata.elimination import System, solved_system
+from proofs_check.logic.journal import Shelf
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["SlopeTimes", "bottom_chain", "bottom_formula", "slope_times"]
+__all__ = ["BottomForm", "SlopeTimes", "bottom_chain", "bottom_formula", "slope_times"]
 
 _RANK = {"-": 0, "0": 1, "+": 2}
 
@@ -45,7 +48,15 @@ class SlopeTimes:
 
 
 def _moves(automaton: Automaton, cells: Cells) -> list[tuple[int, int, Cells, fmpq]]:
-    """Return (direction, moved, target, share): each greedy action with its share."""
+    """Return (direction, moved, target, share): each greedy action with its share.
+
+    Raises
+    ------
+    VerificationError
+        The cells leave something open, so that there are no shares.
+    """
+    if not automaton.decided:
+        raise VerificationError(f"the automaton of {automaton.name} is not decided")
     here = [m for m in automaton.moves if m.source == cells]
     actions = sorted({m.action for m in here})
     return [(m.direction, m.moved, m.target, fmpq(1, len(actions))) for m in here]
@@ -95,6 +106,8 @@ def _topological(automaton: Automaton) -> list[Cells]:
     graph = nx.DiGraph()
     graph.add_nodes_from(automaton.states)
     graph.add_edges_from((m.source, m.target) for m in automaton.moves if m.source != m.target)
+    if not nx.is_directed_acyclic_graph(graph):
+        raise VerificationError(f"the automaton of {automaton.name} comes back to earlier states")
     return list(nx.topological_sort(graph))
 
 
@@ -125,7 +138,14 @@ def bottom_chain(
 
     Returns states (upward exits so far, position, cells of l+1, cells of l+2) and their moves
     (target number or -1 for the last exit, position, share, direction).
+
+    Raises
+    ------
+    VerificationError
+        It is not proved that L leads back up from l.
     """
+    if slope.foot:
+        raise VerificationError(slope.foot)
     one, two = slope.automata["l+1"], slope.automata["l+2"]
     start = (0, 1, one.states[0], two.states[0])
     states, index, moves = [start], {start: 0}, []
@@ -185,32 +205,55 @@ def _solve_exact(rows: list[dict[int, fmpq]], unit: fmpq) -> fmpq:
     return solve_columns([row.items() for row in rows], [fmpq(1)] * len(rows))[0]
 
 
-def bottom_formula(slope: SlopeAutomata) -> sympy.Expr:
-    """Return E[T_2^1] as a rational function of n and l."""
+@dataclass(frozen=True, eq=False)
+class BottomForm:
+    """The mean time on l .. l+2 until the last of some upward exits, for all n, l and all of (H).
+
+    Attributes
+    ----------
+    quantity : what it is called; E[T_2^1] for one exit
+    expression : a rational function of n and l
+    value : the same as an element of Q(n, l, H)
+    system : the equations of positions l .. l+2 with their solution; the start is state 0
+    """
+
+    quantity: str
+    expression: sympy.Expr
+    value: Any
+    system: System
+    slope: SlopeAutomata
+
+
+_BOTTOM: Shelf[BottomForm] = Shelf("closed form of the time on l .. l+2")
+
+
+def bottom_formula(slope: SlopeAutomata, exits: int = 1) -> sympy.Expr:
+    """Return the mean time on l .. l+2 until so many exits, as a rational function of n and l.
+
+    One exit is E[T_2^1].
+    """
+    return _BOTTOM.get((id(slope), exits), lambda: _bottom_form(slope, exits)).expression
+
+
+def _bottom_form(slope: SlopeAutomata, exits: int) -> BottomForm:
     import sympy
     from sympy import QQ
     from sympy.polys.fields import field
 
-    fractions, n, ell = field("n,l", QQ)
-
-    def solve(rows: list[dict[int, Any]], unit: Any) -> Any:
-        """Eliminate states from the last to the first; the start is state 0."""
-        one = fractions.one
-        means = [one for _ in rows]
-        table = [dict(row) for row in rows]
-        for i in range(len(table) - 1, -1, -1):
-            stay = table[i].pop(i, 0 * one)
-            factor = one / (1 - stay)
-            means[i] = means[i] * factor
-            table[i] = {j: w * factor for j, w in table[i].items()}
-            for k in range(i):
-                weight = table[k].pop(i, None)
-                if weight is not None:
-                    means[k] = means[k] + weight * means[i]
-                    for j, w in table[i].items():
-                        table[k][j] = table[k].get(j, 0 * one) + weight * w
-        return means[0]
-
-    (value,) = _bottom(slope, ell / n, 1 / n, 1, solve)
+    fractions, n, ell, _ = field("n,l,H", QQ)
+    one = fractions.one
+    rows: dict[Hashable, dict[Hashable, Any]] = {}
+    for number, row in enumerate(bottom_chain(slope, exits)[1]):
+        rows[number] = {}
+        for target, at, share, direction in row:
+            down = (ell + at) / n
+            if target >= 0:
+                chance = _scale(share, down if direction == DOWN else 1 - down)
+                rows[number][target] = rows[number].get(target, 0 * one) + chance
+    quantity = "E[T_2^1]" if exits == 1 else f"time on l .. l+2 until {exits} exits"
+    outputs: dict[Hashable, dict[Hashable, Any]] = {number: {quantity: one} for number in rows}
+    system = solved_system("positions l .. l+2", rows, outputs, 0 * one)
+    value = system.values[0][quantity]
     names = sympy.symbols("n l", positive=True)
-    return sympy.factor(value.as_expr().subs({"n": names[0], "l": names[1]}))
+    expression = sympy.factor(value.as_expr().subs({"n": names[0], "l": names[1]}))
+    return BottomForm(quantity, expression, value, system, slope)

@@ -1,123 +1,125 @@
-r"""Bounds on E[T_3] that hold for every choice of hyper-parameters in (H).
+r"""E[T_3] and E[T_3^1] from both sides, for all l >= 2, n >= 2l + 5 and all of (H).
 
-The cells of `proofs_check.automata.plateau` leave some things open: which of two entries in one
-cell is larger, and which cell an updated entry reaches. Letting an adversary decide them, step by
-step, gives a Markov decision process on (position, cells) that contains the walk of every instance
-in (H); its largest and smallest expected time to the optimum enclose E[T_3] for all of (H). At
-n-l-1 the share of greedy actions that move up is between 1/2 and 1 (statement "Leaving n-l-1").
-Policy iteration in floats; the linear systems have a few hundred unknowns.
+The potentials of `proofs_check.automata.potentials` bound the times from each start of phase 3;
+the law of the starts is that of the left plateau's walk (`proofs_check.automata.closed`), which is
+the same for all of (H). Together they give E[T_3] = n H_l + rest with formulas in n and l below and
+above the rest, and the same for E[T_3^1].
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from markov_lrsao.errors import SolverError
+from proofs_check.automata.abstraction import Cells, SlopeAutomata
+from proofs_check.automata.closed import left_forms
+from proofs_check.automata.plateau import PlateauGraph, plateau_graph
+from proofs_check.automata.potentials import (
+    FIRST_SUBPHASE,
+    FIRST_SUBPHASE_BELOW,
+    PHASE3,
+    Bound,
+    applies,
+    bound_above,
+    bound_below,
+)
+from proofs_check.logic.induction import Induction
+from proofs_check.logic.journal import Shelf
 
-from markov_lrsao.model.law import DOWN, UP
-from proofs_check.automata.plateau import BEYOND, END, ENTRY, SECOND, TOP, Leg, Place, PlateauGraph
-
-__all__ = ["enclosure", "start_law"]
-
-CellState = tuple[int, tuple[str, ...]]
-Option = list[tuple[float, CellState | None]]
-"""One decision: (probability, next state), None for the optimum."""
-
-
-def start_law(n: int) -> dict[tuple[str, str], float]:
-    """Return the law of the cells of (J, R) with which phase 1 ends; see the proof of (A)."""
-    one, both = (n - 1) / (3 * (2 * n - 1)), 2 * n / (3 * (2 * n - 1))
-    return {("0", "0"): 1 / 3, ("=", "0"): one, ("0", "="): one, ("=", "="): both}
-
-
-def _place(p: int, n: int, ell: int) -> str:
-    return {n - ell - 1: TOP, n - ell: ENTRY, n - ell + 1: SECOND, n: END}.get(p, BEYOND)
+__all__ = ["UniformBounds", "start_law", "uniform_bounds"]
 
 
-class _Process:
-    """The decision process of one (n, l)."""
+@dataclass(frozen=True, eq=False)
+class UniformBounds:
+    """Proved bounds on the mean times of phase 3.
 
-    def __init__(self, graph: PlateauGraph, n: int, ell: int) -> None:
-        self.n, self.ell = n, ell
-        self.legs: dict[Place, list[Leg]] = {}
-        for leg in graph.legs:
-            self.legs.setdefault(leg.source, []).append(leg)
-        self.states: list[CellState] = [(n - ell, place[1]) for place in graph.starts]
-        self.index = {state: i for i, state in enumerate(self.states)}
-        self.options: list[list[Option]] = []
-        for state in self.states:
-            found = self._options(state)
-            self.options.append(found)
-            for option in found:
-                for _, target in option:
-                    if target is not None and target not in self.index:
-                        self.index[target] = len(self.states)
-                        self.states.append(target)
+    Attributes
+    ----------
+    law : cells of row 0 at the start of phase 3 -> probability, a formula in n
+    above, below : E[T_3]
+    first_above, first_below : E[T_3^1]
+    """
 
-    def _options(self, state: CellState) -> list[Option]:
-        p, cells = state
-        n, ell = self.n, self.ell
-        if p == n - ell - 1:
-            return [
-                [(share * (ell + 1) / n, (p + 1, cells)), (1 - share * (ell + 1) / n, state)]
-                for share in (0.5, 1.0)
-            ]
-        here = self.legs.get((_place(p, n, ell), cells), [])
-        result: list[Option] = []
-        for action in sorted({leg.action for leg in here}):
-            ends: dict[int, list[CellState | None]] = {DOWN: [], UP: []}
-            for leg in here:
-                if leg.action == action:
-                    q = p + (2 * leg.direction - 1) * leg.accepted
-                    if (
-                        _place(q, n, ell) == leg.target[0]
-                        and (target := None if q == n else (q, leg.target[1]))
-                        not in ends[leg.direction]
-                    ):
-                        ends[leg.direction].append(target)
-            result.extend(
-                [(p / n, down), ((n - p) / n, up)] for down in ends[DOWN] for up in ends[UP]
-            )
-        return result
+    law: Mapping[Cells, str]
+    above: Bound
+    below: Bound
+    first_above: Bound
+    first_below: Bound
 
-    def solve(self, best: Callable[[Sequence[float]], int]) -> npt.NDArray[np.float64]:
-        """Return the optimal expected times; `best` picks the index of the better value."""
-        size = len(self.states)
-        policy = [0] * size
-        for _ in range(200):
-            matrix = np.eye(size)
-            for i, options in enumerate(self.options):
-                for chance, target in options[policy[i]]:
-                    if target is not None:
-                        matrix[i, self.index[target]] -= chance
-            values = np.linalg.solve(matrix, np.ones(size)).astype(np.float64)
-            changed = False
-            for i, options in enumerate(self.options):
-                totals = [
-                    1 + sum(c * values[self.index[t]] for c, t in o if t is not None)
-                    for o in options
-                ]
-                choice = best(totals)
-                if abs(totals[choice] - totals[policy[i]]) > 1e-9 * max(1.0, abs(totals[choice])):
-                    policy[i], changed = choice, True
-            if not changed:
-                return values
-        return values
+    @property
+    def all(self) -> tuple[Bound, ...]:
+        """The four bounds."""
+        return self.above, self.below, self.first_above, self.first_below
 
+    @property
+    def phase3(self) -> tuple[str, str]:
+        """Formulas a, b with a <= E[T_3] - n H_l <= b."""
+        return self.below.rest(self.law), self.above.rest(self.law)
 
-def enclosure(graph: PlateauGraph, n: int, ell: int) -> tuple[float, float]:
-    """Return the smallest and largest E[T_3] that any hyper-parameters in (H) could have."""
-    process = _Process(graph, n, ell)
-    low = process.solve(lambda totals: int(np.argmin(totals)))
-    high = process.solve(lambda totals: int(np.argmax(totals)))
-    law = start_law(n)
-    ends = []
-    for values in (low, high):
-        ends.append(
-            sum(
-                weight * float(values[process.index[(n - ell, ("+", j, r))]])
-                for (j, r), weight in law.items()
-            )
+    @property
+    def first_subphase(self) -> tuple[str, str]:
+        """Formulas a, b with a <= E[T_3^1] <= b."""
+        return (
+            self.first_below.rest(self.law),
+            f"{self.first_above.time.base} + {self.first_above.rest(self.law)}",
         )
-    return ends[0], ends[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the law and the potentials with their inequalities, for an independent checker."""
+        return {
+            "start_law": {"".join(cells): text for cells, text in self.law.items()},
+            "bounds": [bound.to_dict() for bound in self.all],
+        }
+
+
+def start_law(induction: Induction, graph: PlateauGraph) -> dict[Cells, str]:
+    """Return the law of the cells of row 0 with which phase 3 begins.
+
+    Raises
+    ------
+    SolverError
+        The left plateau's walk is not decided, or it ends in cells the graph does not begin with.
+    """
+    law = left_forms(induction).law
+    left = induction.actions.index("L")
+    starts = {cells[:left] + cells[left + 1 :]: cells for _, cells in graph.starts}
+    if set(law) != set(starts) or len(starts) != len(graph.starts):
+        raise SolverError("the left plateau ends in other cells than phase 3 begins with")
+    return {starts[cells]: str(value.as_expr()) for cells, value in law.items()}
+
+
+_KNOWN: Shelf[UniformBounds] = Shelf("bounds of phase 3 for all of (H)")
+
+
+def uniform_bounds(induction: Induction, slope: SlopeAutomata) -> UniformBounds:
+    """Derive and settle all four bounds (once per model, hypothesis and set of facts).
+
+    Raises
+    ------
+    SolverError
+        A bound is not proved for all n, l and all of the hypothesis.
+    """
+    setting = induction.setting
+    key = (setting.family, setting.algorithm, setting.hypothesis, induction.facts)
+    return _KNOWN.get(key, lambda: _derive(induction, slope))
+
+
+def _derive(induction: Induction, slope: SlopeAutomata) -> UniformBounds:
+    if not applies(induction):
+        raise SolverError("the right plateau is not n-l..n-1 with l >= 2, n >= 2l + 5")
+    graph, top = plateau_graph(induction), slope.automata["n-l-1"]
+    found = [
+        bound_above(graph, top, PHASE3),
+        bound_below(graph, top, PHASE3),
+        bound_above(graph, top, FIRST_SUBPHASE),
+        bound_below(graph, top, FIRST_SUBPHASE_BELOW),
+    ]
+    settled = []
+    for bound in found:
+        if bound is None or not bound.holds:
+            where = "" if bound is None else "".join(f": {i.where}" for i in bound.failing[:1])
+            raise SolverError(f"a potential of phase 3 is not settled{where}")
+        settled.append(bound)
+    return UniformBounds(start_law(induction, graph), *settled)

@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 
 from markov_lrsao.model.algorithm import Algorithm
 
-__all__ = ["COMPARISONS", "brief", "evaluate", "names_of", "relation_of", "to_ball", "to_sympy"]
+__all__ = [
+    "COMPARISONS",
+    "brief",
+    "evaluate",
+    "holds",
+    "names_of",
+    "relation_of",
+    "to_ball",
+    "to_sympy",
+]
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -166,6 +175,28 @@ def evaluate(
     return walk(_tree(text))
 
 
+def holds(text: str, names: Mapping[str, Any]) -> bool:
+    """Whether a comparison, or an "A -> B", "A or B", "A and B" of comparisons, holds exactly.
+
+    >>> holds("0 < x -> x < 1", {"x": fmpq(1, 2)}), holds("x = 1 or x = 2", {"x": fmpq(3)})
+    (True, False)
+    """
+    if "->" in text:
+        left, right = text.split("->", 1)
+        return not holds(left, names) or holds(right, names)
+    for word, every in ((" or ", any), (" and ", all)):
+        if word in text:
+            return every(holds(part, names) for part in text.split(word))
+    if "!=" in text:
+        left, right = (evaluate(part, names, {"number": fmpq}) for part in text.split("!="))
+        return bool(left != right)
+    parts = evaluate(text.replace(" = ", " == "), names, {"number": fmpq})
+    if not isinstance(parts, list):
+        raise ParameterError(f"{brief(text)} is not a comparison")
+    return all(COMPARISONS[relation](a, b) for relation, a, b in parts)
+
+
+@cache
 def names_of(text: str) -> frozenset[str]:
     """Return the variable names that occur in a formula."""
     called = {

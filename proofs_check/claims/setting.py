@@ -11,9 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from flint import fmpq
+
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import JUMP, LandscapeFamily
-from markov_lrsao.model.parameters import H_LOWER, H_UPPER
+from markov_lrsao.model.parameters import H_LOWER, H_UPPER, Parameters
+from proofs_check.claims.expressions import holds
 
 __all__ = ["HYPOTHESIS", "Level", "Setting"]
 
@@ -64,8 +67,27 @@ class Setting:
 
     @property
     def paper_model(self) -> bool:
-        """Whether landscape and algorithm are the paper's."""
-        return self.family == JUMP and self.algorithm == Algorithm.lrsao
+        """Whether landscape and algorithm are the paper's, and (H) admits its hyper-parameters."""
+        return (
+            self.family == JUMP
+            and self.algorithm == Algorithm.lrsao
+            and all(self.admits(n, ell, Parameters.paper(n)) for n, ell in self.pairs(20))
+        )
+
+    def admits(self, n: int, ell: int, parameters: Parameters) -> bool:
+        """Whether hyper-parameters satisfy the hypothesis at an instance, exactly.
+
+        >>> Setting().admits(9, 2, Parameters.paper(9))
+        True
+        """
+        names = {
+            "n": fmpq(n),
+            "l": fmpq(ell),
+            "alpha": parameters.alpha,
+            "gamma": parameters.gamma,
+            "r": parameters.r,
+        }
+        return all(holds(text, names) for text in self.hypothesis)
 
     def pick(self, quick: int, full: int) -> int:
         """Return the limit of a range for this level."""

@@ -18,6 +18,7 @@ from markov_lrsao.errors import SolverError
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Affine, LandscapeFamily, P
 from markov_lrsao.model.law import DOWN, UP
+from proofs_check.logic.journal import Journal, Query, lean_on
 from proofs_check.logic.smt import check
 
 __all__ = ["Case", "affine_term", "cases", "region_solver", "symbolic_algorithm"]
@@ -64,7 +65,12 @@ def _shift(form: Affine, by: int) -> Affine:
 
 
 class Regions:
-    """Feasibility of regions in linear integer arithmetic, incrementally."""
+    """Feasibility of regions in linear integer arithmetic, incrementally.
+
+    Attributes
+    ----------
+    journal : every region that was asked about; whoever asks leans on it
+    """
 
     def __init__(self, family: LandscapeFamily) -> None:
         import z3
@@ -73,6 +79,8 @@ class Regions:
         self.solver = z3.SolverFor("QF_LIA")
         self.base = (*family.constraints, P, Affine(n=1) - P)
         self.solver.add(*[self._atom(f) for f in self.base])
+        self.journal = Journal("regions of p, n and l", texts=True)
+        self._known: dict[tuple[Affine, ...], bool] = {}
 
     def _atom(self, form: Affine) -> Any:
         return affine_term(form, self.names) >= 0
@@ -87,15 +95,41 @@ class Regions:
         """
         import z3
 
+        lean_on(self.journal)
+        key = tuple(dict.fromkeys(forms))
+        if key in self._known:
+            return self._known[key]
         self.solver.push()
         try:
-            self.solver.add(*[self._atom(f) for f in forms])
+            self.solver.add(*[self._atom(f) for f in key])
             answer = check(self.solver)
+            model = self.solver.model() if answer == z3.sat else None
         finally:
             self.solver.pop()
         if answer == z3.unknown:
             raise SolverError(f"z3 does not decide a region: {self.solver.reason_unknown()}")
-        return bool(answer == z3.sat)
+        self._known[key] = bool(answer == z3.sat)
+        self.journal.queries.append(
+            Query(
+                status="unsat" if model is None else "sat",
+                text=self._text(key),
+                logic="QF_LIA",
+                witness={} if model is None else {d.name(): str(model[d]) for d in model.decls()},
+            )
+        )
+        return self._known[key]
+
+    def _text(self, forms: Sequence[Affine]) -> str:
+        """Return "all forms are >= 0" in SMT-LIB."""
+        lines = [f"(declare-const {name} Int)" for name in self.names]
+        for form in (*self.base, *forms):
+            terms = [
+                f"(* {_smt_integer(factor)} {name})"
+                for name, factor in (("p", form.p), ("n", form.n), ("l", form.ell))
+                if factor
+            ]
+            lines.append(f"(assert (>= (+ {_smt_integer(form.constant)} 0 {' '.join(terms)}) 0))")
+        return "\n".join(lines) + "\n"
 
     def pruned(self, forms: Sequence[Affine]) -> tuple[Affine, ...]:
         """Return the forms without those that the others imply."""
@@ -105,6 +139,10 @@ class Regions:
             if not self.feasible((*others, -form - 1)):
                 kept = others
         return tuple(kept)
+
+
+def _smt_integer(value: int) -> str:
+    return str(value) if value >= 0 else f"(- {-value})"
 
 
 @cache
@@ -145,7 +183,6 @@ def _places(
     return found
 
 
-@cache
 def cases(
     family: LandscapeFamily, splits: tuple[Affine, ...] = (), accept_equal: bool = True
 ) -> tuple[Case, ...]:
@@ -155,6 +192,14 @@ def cases(
     ----------
     splits : positions p that are to be told apart from p - 1, p + 1 in every case
     """
+    lean_on(region_solver(family).journal)
+    return _cases(family, splits, accept_equal)
+
+
+@cache
+def _cases(
+    family: LandscapeFamily, splits: tuple[Affine, ...], accept_equal: bool
+) -> tuple[Case, ...]:
     regions = region_solver(family)
     optimum = family.milestones[-1]
     places = _places(family, splits, regions)

@@ -4,8 +4,10 @@ The state of a run is its phase, its position and the Q-table. Rows that the pro
 have names of their own: the row of the state 0 (`zL`, `zJ`, `zR`), which serves both plateaus,
 and the row of the last state of the slope (`tL`, `tJ`, `tR`). Any other row is *the* row `L`,
 `J`, `R` of a generic state `s`. A `Fact` is a formula about the state of a run that holds at the
-start and is kept by every step; all facts are proved together, each from all of them at the time
-before. A `StepFact` is a formula about one step: names with a 1 appended are values after it.
+start and is kept by every step. Facts prove each other, each from all of them at the time before,
+so one that fails takes those with it that lean on it: what counts are the *established* facts, the
+largest set in which each is kept by every step if all of them held before. Nothing else is ever
+assumed. A `StepFact` is a formula about one step: names with a 1 appended are values after it.
 
 Every step of every run is an instance of some case of `proofs_check.logic.cases`, so a fact that
 the solver derives in every case holds for all n, l, alpha, gamma, r of the hypothesis and all
@@ -14,19 +16,22 @@ times. A failed derivation proves nothing: it is reported as unknown, with the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 from flint import fmpq
 
+from markov_lrsao.errors import ParameterError, SolverError, VerificationError
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.model.landscape import Affine, LandscapeFamily, P
 from proofs_check.claims.expressions import names_of
+from proofs_check.claims.scope import EVERYWHERE
 from proofs_check.claims.setting import Setting
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import Case, affine_term, cases, region_solver, symbolic_algorithm
+from proofs_check.logic.journal import Journal, Shelf, lean_on, texts_wanted, writing
 from proofs_check.logic.smt import Answer, Prover, summary_of
 
 __all__ = ["Context", "Fact", "Induction", "StepFact", "solver_number"]
@@ -43,6 +48,19 @@ class Fact:
     name: str
     text: str
     phases: tuple[int, ...] = ALL_PHASES
+
+    def __post_init__(self) -> None:
+        if self.generic and self.phases != ALL_PHASES:
+            # A new phase finds all rows as they are, but a step shows a fact for its own row.
+            raise ParameterError(f"{self.text!r} speaks of every row: it must hold in all phases")
+
+    @cached_property
+    def generic(self) -> bool:
+        """Whether it speaks about every row (it uses L, J, R) rather than a named one."""
+        flat = self.text
+        for sign in ("->", " or ", " and ", "!=", ">=", "<=", "<", ">", "="):
+            flat = flat.replace(sign, "+")
+        return any(len(name) == 1 and name.isupper() for name in names_of(flat))
 
 
 @dataclass(frozen=True)
@@ -69,6 +87,7 @@ class Context:
 
     Attributes
     ----------
+    facts : the established facts among the assumptions, each with its formulas
     before, after : name -> solver term, before and after the step
     entries : the row of the present state before the step
     new : the updated entry
@@ -78,10 +97,20 @@ class Context:
     phase: int
     following: int
     assumptions: tuple[Any, ...]
+    facts: tuple[tuple[Fact, Any], ...]
     before: dict[str, Any]
     after: dict[str, Any]
     entries: dict[str, Any]
     new: Any
+
+
+@dataclass
+class _Trial:
+    """The answers about one fact, and the cases in which it was not derived."""
+
+    answers: list[Answer] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    used: set[Fact] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -95,11 +124,25 @@ class Induction:
 
     Parameters
     ----------
-    facts : the invariants that may be assumed before a step, all of which must be proved
+    facts : candidates for invariants; only those that are established are ever assumed
+    given : an induction about the same model under a part of the hypothesis; what it
+        establishes need not be proved again
+
+    Raises
+    ------
+    VerificationError
+        `given` is about another model, or assumes something that is not assumed here.
     """
 
-    def __init__(self, setting: Setting, facts: Sequence[Fact]) -> None:
-        self.setting, self.facts = setting, tuple(facts)
+    def __init__(
+        self, setting: Setting, facts: Sequence[Fact], given: Induction | None = None
+    ) -> None:
+        self.setting, self.facts, self._given = setting, tuple(facts), given
+        if given is not None and (
+            (given.setting.family, given.setting.algorithm) != (setting.family, setting.algorithm)
+            or not set(given.setting.hypothesis) <= set(setting.hypothesis)
+        ):
+            raise VerificationError("facts of another model, or of another hypothesis")
         family = setting.family
         self.actions = [name for name, _ in family.objectives]
         self.first, self.cut = family.milestones[0], family.milestones[1]
@@ -114,6 +157,8 @@ class Induction:
             setting.algorithm, *(self.prover.name(x) for x in ("alpha", "gamma", "r"))
         )
         self.names = {x: self.prover.name(x) for x in ("p", "n", "l")}
+        self._tried: dict[Fact, _Trial] = {}
+        self._shelf: Shelf[tuple[Fact, ...]] = Shelf("established facts")
 
     # -- the steps -----------------------------------------------------------------
 
@@ -144,25 +189,34 @@ class Induction:
     def _formula(self, fact: Fact, rows: dict[str, Any]) -> Any:
         return self.prover.formula(fact.text, rows)
 
-    def _facts(self, phase: int, rows: dict[str, Any], generic: bool) -> Iterator[Any]:
-        """Yield the facts of a phase, instantiated; generic ones for one row only."""
-        for fact in self.facts:
-            if phase in fact.phases and _is_generic(fact.text) == generic:
-                yield self._formula(fact, rows)
-
     @cached_property
     def steps(self) -> tuple[Context, ...]:
         """All cases in all phases in which they can begin."""
+        return self._steps(self.established)
+
+    def _steps(self, facts: tuple[Fact, ...]) -> tuple[Context, ...]:
         return tuple(
             context
             for case in self.cases
             for phase in ALL_PHASES
-            if (context := self.context(case, phase)) is not None
+            if (context := self._context(case, phase, facts)) is not None
         )
 
     def context(self, case: Case, phase: int) -> Context | None:
         """Return what is known about a case's step in a phase; None if it cannot begin there."""
+        return self._context(case, phase, self.established)
+
+    def _context(self, case: Case, phase: int, facts: tuple[Fact, ...]) -> Context | None:
+        """Return the same if the given facts are assumed."""
         import z3
+
+        def known(rows: dict[str, Any], generic: bool) -> list[tuple[Fact, Any]]:
+            """Return the facts of the phase, instantiated; generic ones speak of one row."""
+            return [
+                (fact, self._formula(fact, rows))
+                for fact in facts
+                if phase in fact.phases and fact.generic == generic
+            ]
 
         following = self._next_phase(case, phase)
         if following is None:
@@ -182,21 +236,29 @@ class Induction:
         assumptions = [
             *self.base,
             *self._forms(case.region),
-            *self._facts(phase, before, False),
-            *self._facts(phase, before, True),
             *[at.entries[case.action] >= x for x in at.entries.values()],
             *[largest >= x for x in to.entries.values()],
             z3.Or([largest == x for x in to.entries.values()]),
         ]
+        used = [*known(before, False), *known(before, True)]
         if not case.same_row:
-            target = {**named, **to.entries, "s": s1, "p": p}
-            assumptions += list(self._facts(phase, target, True))
+            used += known({**named, **to.entries, "s": s1, "p": p}, True)
         for q in ("z", "t"):
             if q not in (at.prefix, to.prefix):
                 row = {a: named[q + a] for a in self.actions}
                 value = 0 if q == "z" else affine_term(self.top, self.names)
-                assumptions += list(self._facts(phase, {**named, **row, "s": value, "p": p}, True))
-        return Context(case, phase, following, tuple(assumptions), before, after, at.entries, new)
+                used += known({**named, **row, "s": value, "p": p}, True)
+        return Context(
+            case=case,
+            phase=phase,
+            following=following,
+            assumptions=(*assumptions, *(formula for _, formula in used)),
+            facts=tuple(used),
+            before=before,
+            after=after,
+            entries=at.entries,
+            new=new,
+        )
 
     def _next_phase(self, case: Case, phase: int) -> int | None:
         """Return the phase after a step, or None if the step cannot begin in this phase."""
@@ -234,30 +296,99 @@ class Induction:
 
     # -- the proofs ----------------------------------------------------------------
 
+    @property
+    def established(self) -> tuple[Fact, ...]:
+        """The largest set of facts in which each follows from all of them a step before.
+
+        All candidates are assumed at first. One that does not hold at the start, or that some step
+        does not keep, is dropped, and the others are tried again without it. Whoever uses them
+        leans on the journals of all their proofs.
+
+        Raises
+        ------
+        SolverError
+            No parameters satisfy the hypothesis, so that everything would follow.
+        """
+        return self._shelf.get("established", self._establish)
+
+    def _establish(self) -> tuple[Fact, ...]:
+        lean_on(region_solver(self.setting.family).journal)
+        if self.prover.satisfiable(self.base, "the hypothesis") is False:
+            raise SolverError("no n, l, alpha, gamma, r satisfy the hypothesis: nothing to prove")
+        kept = self.facts
+        given: dict[Fact, _Trial] = {}
+        if self._given is not None:
+            given = {fact: self._given._tried[fact] for fact in self._given.established}
+        self._tried.update(given)
+        while True:
+            steps = self._steps(kept)
+            journals = {
+                fact: Journal(f"fact: {fact.name}", texts_wanted())
+                for fact in kept
+                if fact not in given
+            }
+            for fact, journal in journals.items():
+                with writing(journal):
+                    self._tried[fact] = self._try(fact, steps)
+            held = tuple(fact for fact in kept if not self._tried[fact].failures)
+            if held == kept:
+                for journal in journals.values():
+                    lean_on(journal)
+                return kept
+            kept = held
+
+    def _try(self, fact: Fact | StepFact, steps: Sequence[Context]) -> _Trial:
+        """Ask whether a fact follows in all cases, and holds at the start."""
+        trial = _Trial()
+        if isinstance(fact, Fact):
+            self._start(fact, trial.answers, trial.failures)
+        for context in steps:
+            goal = self._goal(fact, context, _reaches_optimum(self.setting, context.case))
+            if goal is None:
+                continue
+            self.prover.second = self.second and (
+                self.setting.full or len(trial.answers) % _SECOND_EVERY == 0
+            )
+            answer = self.prover.prove(
+                [*context.assumptions, *goal[0]],
+                goal[1],
+                f"{fact.name}, phase {context.phase}, {context.case}",
+            )
+            trial.answers.append(answer)
+            trial.used.update(used for used, _ in context.facts)
+            if answer.status != "proved":
+                why = answer.reason or "not inductive, e.g. " + ", ".join(
+                    f"{k} = {v}" for k, v in answer.model.items()
+                )
+                trial.failures.append(f"{fact.name}, phase {context.phase}, {context.case}: {why}")
+        return trial
+
+    def leans_on(self, fact: Fact | StepFact) -> tuple[Fact, ...]:
+        """Return the established facts from which z3 derives a fact: the union of unsat cores."""
+        found: set[Fact] = set()
+        for context in self.steps:
+            goal = self._goal(fact, context, _reaches_optimum(self.setting, context.case))
+            if goal is None:
+                continue
+            plain = context.assumptions[: len(context.assumptions) - len(context.facts)]
+            formulas = [formula for _, formula in context.facts]
+            core = self.prover.core([*plain, *goal[0]], formulas, goal[1])
+            found.update(context.facts[i][0] for i in core)
+        return tuple(other for other in self.facts if other in found)
+
     def prove(self, wanted: Sequence[Fact | StepFact], part: str = "") -> Evidence:
         """Prove facts (that they hold at the start, and are kept) and step facts."""
-        answers: list[Answer] = []
-        failures: list[str] = []
-        for fact in wanted:
-            if isinstance(fact, Fact):
-                self._start(fact, answers, failures)
-        for context in self.steps:
-            case, phase = context.case, context.phase
-            final = _reaches_optimum(self.setting, case)
-            for fact in wanted:
-                goal = self._goal(fact, context, final)
-                if goal is None:
-                    continue
-                self.prover.second = self.second and (
-                    self.setting.full or len(answers) % _SECOND_EVERY == 0
-                )
-                answer = self.prover.prove([*context.assumptions, *goal[0]], goal[1])
-                answers.append(answer)
-                if answer.status != "proved":
-                    why = answer.reason or "not inductive, e.g. " + ", ".join(
-                        f"{k} = {v}" for k, v in answer.model.items()
-                    )
-                    failures.append(f"{fact.name}, phase {phase}, {case}: {why}")
+        established = self.established
+        trials = [
+            self._tried[fact]
+            if isinstance(fact, Fact) and fact in self._tried
+            else self._try(fact, self.steps)
+            for fact in wanted
+        ]
+        answers = [answer for trial in trials for answer in trial.answers]
+        failures = [failure for trial in trials for failure in trial.failures]
+        dropped = [fact.name for fact in self.facts if fact not in established]
+        used = set[Fact]().union(*(trial.used for trial in trials))
         names = ", ".join(f"{f.text}" for f in wanted)
         return Evidence(
             kind=EvidenceKind.SMT,
@@ -268,9 +399,14 @@ class Induction:
                 if failures
                 else f"inductive in all {len(answers)} cases (z3)"
             ),
-            range="all n, l, alpha, gamma, r in (H), all times",
-            details=(f"invariant: {names}", *failures[:5]),
+            scope=EVERYWHERE,
+            details=(
+                f"invariant: {names}",
+                *([f"not established, so not used: {', '.join(dropped)}"] if dropped else []),
+                *failures[:5],
+            ),
             second=summary_of(answers),
+            facts=tuple(fact.name for fact in self.facts if fact in used),
             seconds=sum(a.seconds for a in answers),
         )
 
@@ -279,7 +415,9 @@ class Induction:
             return
         zero = {q + a: self.prover.term("0") for q in ("z", "t", "") for a in self.actions}
         zero["p"] = self.prover.term("0")
-        answer = self.prover.prove(self.base, self._formula(fact, zero))
+        answer = self.prover.prove(
+            self.base, self._formula(fact, zero), f"{fact.name} at the start"
+        )
         answers.append(answer)
         if answer.status != "proved":
             failures.append(f"{fact.name} at the start: {answer.reason or answer.model}")
@@ -314,15 +452,6 @@ def solver_number(value: Any) -> Any:
     import z3
 
     return z3.RealVal(rational_text(value)) if isinstance(value, fmpq) else value
-
-
-def _is_generic(text: str) -> bool:
-    """Whether a fact speaks about every row (it uses L, J, R) rather than a named one."""
-    flat = text.replace("->", "+").replace(" or ", "+").replace(" and ", "+")
-    flat = flat.replace("!=", "+").replace(">=", "+").replace("<=", "+")
-    for sign in "<>=":
-        flat = flat.replace(sign, "+")
-    return any(len(name) == 1 and name.isupper() for name in names_of(flat))
 
 
 @cache

@@ -1,10 +1,11 @@
 """The door to the SMT solvers: formulas in, proved / refuted / unknown out.
 
 z3 decides; cvc5, where it is installed, is asked the same question through SMT-LIB text and
-its answer is reported beside z3's. A disagreement is an error. All unknowns are reals (n, l and
-positions too: what holds for all reals in a range holds for the integers in it), so queries are
-in QF_NRA, for which z3 has a decision procedure. Time limits turn into "unknown", never into a
-verdict.
+its answer is reported beside z3's. A disagreement is an error. Every query is noted in the open
+journal (`proofs_check.logic.journal`), so that it can be put to other solvers later. All unknowns
+are reals (n, l and positions too: what holds for all reals in a range holds for the integers in
+it), so queries are in QF_NRA, for which z3 has a decision procedure. Time limits turn into
+"unknown", never into a verdict.
 """
 
 from __future__ import annotations
@@ -19,11 +20,21 @@ from flint import fmpq
 from markov_lrsao.errors import ParameterError, SolverError
 from markov_lrsao.interrupts import interruptible
 from proofs_check.claims.expressions import COMPARISONS, brief, evaluate, names_of
+from proofs_check.logic.journal import Journal, Query, closure, note, smt_text, texts_wanted
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["Answer", "Prover", "check", "from_sympy", "second_opinion_available"]
+__all__ = [
+    "Answer",
+    "Prover",
+    "check",
+    "from_sympy",
+    "noted_check",
+    "second_opinion_available",
+    "second_opinions",
+    "summary_of",
+]
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,29 @@ def check(solver: Any) -> Any:
     """
     solver.set("ctrl_c", False)
     return interruptible(solver.check, solver.interrupt)
+
+
+def noted_check(
+    solver: Any, *, logic: str = "QF_NRA", purpose: str = "", seconds: float | None = None
+) -> tuple[Any, Query]:
+    """Return the answer of a z3 solver and the query, which is noted in the open journal.
+
+    With `seconds` cvc5 is asked the same, too, if z3 found no model.
+    """
+    import z3
+
+    outcome = check(solver)
+    query = Query(status=str(outcome), logic=logic, purpose=purpose)  # type: ignore[arg-type]
+    asked = seconds is not None and outcome == z3.unsat
+    if texts_wanted() or asked:
+        query.text = smt_text(solver.to_smt2())
+    if outcome == z3.sat and texts_wanted():
+        query.witness = _model(solver.model())
+    if asked:
+        query.second = _ask_cvc5(query, seconds or 0.0)
+        query.text = query.text if texts_wanted() else ""
+    note(query)
+    return outcome, query
 
 
 def from_sympy(expression: sympy.Expr, names: Mapping[str, Any]) -> Any:
@@ -154,29 +188,39 @@ class Prover:
     def _read(self, formula: Any) -> Any:
         return self.formula(formula) if isinstance(formula, str) else formula
 
-    def prove(self, assumptions: Iterable[Any], goal: Any) -> Answer:
+    def prove(
+        self,
+        assumptions: Iterable[Any],
+        goal: Any,
+        purpose: str = "",
+        *,
+        integers: Sequence[str] = (),
+    ) -> Answer:
         """Return whether the goal follows; a refutation carries a model.
 
         A model at which a formula divides by zero says nothing, so another one is asked for.
+        Names in `integers` stand for integers: there is no decision procedure for that, so z3
+        may well give up, and cvc5 is not asked.
         """
         import z3
 
         begun = time.perf_counter()
-        solver = z3.SolverFor("QF_NRA")
+        solver = z3.Solver() if integers else z3.SolverFor("QF_NRA")
+        solver.add(*[z3.IsInt(self.name(name)) for name in integers])
         solver.set("timeout", int(1000 * self.seconds))
         solver.add(*[self._read(a) for a in assumptions])
         solver.add(z3.Not(self._read(goal)))
         self.queries += 1
-        outcome = check(solver)
-        second: Literal["agrees", "unknown", "not asked"] = "not asked"
-        if outcome == z3.unsat and self.second:
-            second = _ask_cvc5(solver.to_smt2(), self.seconds)
+        limit = self.seconds if self.second and not integers else None
+        logic = "QF_NIRA" if integers else "QF_NRA"
+        outcome, query = noted_check(solver, logic=logic, purpose=purpose, seconds=limit)
         seconds = time.perf_counter() - begun
         if outcome == z3.unsat:
-            return Answer("proved", seconds=seconds, second=second)
+            return Answer("proved", seconds=seconds, second=query.second)
         if outcome == z3.sat and any(_is_zero(solver.model(), d) for d in self.divisors.values()):
             solver.add(*[d != 0 for d in self.divisors.values()])
-            outcome = check(solver)
+            further = f"{purpose} (nothing divided by zero)"
+            outcome, _ = noted_check(solver, logic=logic, purpose=further)
             if outcome == z3.unsat:
                 return Answer(
                     "unknown",
@@ -187,7 +231,27 @@ class Prover:
             return Answer("refuted", _model(solver.model()), seconds=seconds)
         return Answer("unknown", reason=f"z3: {solver.reason_unknown()}", seconds=seconds)
 
-    def satisfiable(self, formulas: Iterable[Any]) -> bool | None:
+    def core(self, assumptions: Iterable[Any], labelled: Sequence[Any], goal: Any) -> set[int]:
+        """Return numbers of labelled formulas that suffice, with the assumptions, for the goal.
+
+        Raises
+        ------
+        SolverError
+            The goal is not derived from all of them.
+        """
+        import z3
+
+        solver = z3.SolverFor("QF_NRA")
+        solver.set("timeout", int(1000 * self.seconds))
+        solver.add(*[self._read(a) for a in assumptions], z3.Not(self._read(goal)))
+        for number, formula in enumerate(labelled):
+            solver.assert_and_track(self._read(formula), f"label{number}")
+        self.queries += 1
+        if check(solver) != z3.unsat:
+            raise SolverError("the goal is not derived: it leans on nothing that is known")
+        return {int(str(label).removeprefix("label")) for label in solver.unsat_core()}
+
+    def satisfiable(self, formulas: Iterable[Any], purpose: str = "") -> bool | None:
         """Return whether the formulas can hold together; None if the solver gave up.
 
         The second solver is asked too only where `second_on_search` says so: explorations put
@@ -197,7 +261,7 @@ class Prover:
 
         asked, self.second = self.second, self.second and self.second_on_search
         try:
-            answer = self.prove(formulas, z3.BoolVal(False))
+            answer = self.prove(formulas, z3.BoolVal(False), purpose)
         finally:
             self.second = asked
         return None if answer.status == "unknown" else answer.status == "refuted"
@@ -226,7 +290,7 @@ def _model(model: Any) -> dict[str, str]:
     return dict(sorted(values.items()))
 
 
-def _ask_cvc5(text: str, seconds: float) -> Literal["agrees", "unknown", "not asked"]:
+def _ask_cvc5(query: Query, seconds: float) -> Literal["agrees", "unknown"]:
     """Ask cvc5 the same question.
 
     Raises
@@ -238,10 +302,9 @@ def _ask_cvc5(text: str, seconds: float) -> Literal["agrees", "unknown", "not as
 
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(int(1000 * min(seconds, 5.0))))
-    solver.setLogic("QF_NRA")
+    solver.setLogic(query.logic)
     parser = cvc5.InputParser(solver)
-    body = "\n".join(line for line in text.splitlines() if not line.startswith("(set-"))
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, body, "query")
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, query.text + "(check-sat)", "query")
     symbols = parser.getSymbolManager()
     answer = ""
     while True:
@@ -249,9 +312,28 @@ def _ask_cvc5(text: str, seconds: float) -> Literal["agrees", "unknown", "not as
         if command.isNull():
             break
         answer = str(command.invoke(solver, symbols)).strip() or answer
-    if answer == "sat":
+    if {answer, query.status} == {"sat", "unsat"}:
         raise SolverError("z3 and cvc5 disagree on a query; please report this")
-    return "agrees" if answer == "unsat" else "unknown"
+    return "agrees" if answer == query.status else "unknown"
+
+
+def second_opinions(journals: Iterable[Journal], seconds: float) -> None:
+    """Ask cvc5 about every query of the journals, and of those they lean on, not yet put to it.
+
+    Equal queries are put once. Queries whose texts were not kept stay as they are.
+    """
+    if not second_opinion_available():
+        return
+    known: dict[str, Query] = {}
+    for journal in closure(journals):
+        for query in journal.queries:
+            if not query.text or query.status == "unknown" or query.second != "not asked":
+                continue
+            first = known.setdefault(query.key, query)
+            if first is query:
+                query.second = _ask_cvc5(query, seconds)
+            else:
+                query.second = first.second
 
 
 def summary_of(answers: Sequence[Answer]) -> str:

@@ -4,6 +4,10 @@ States are (position, phase, pattern of every row), steps carry action and direc
 about single steps is decided by looking at every reachable step, one about counts by the longest
 path over strongly connected components. A violation yields a shortest path from the start, which
 is a run that can be replayed with exact Q-values, because the patterns are exact.
+
+Rows that no run can meet again are forgotten. A position with a row of its own is a *barrier* once
+no pattern that this row can still reach accepts a downward move: whoever is at or above it stays
+there, and the rows of which all positions are below it never matter nor change again.
 """
 
 from __future__ import annotations
@@ -136,6 +140,7 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
     milestones = law.landscape.milestones
     start: JointState = (0, 1, (0,) * len(rows))
     index, nodes, edges = {start: 0}, [start], []
+    forget = _Forgetting(automata, rows)
     position = 0
     while position < len(nodes):
         p, phase, shown = nodes[position]
@@ -144,11 +149,8 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
             for e in automata.events_at(p, shown[at]):
                 after = p + e.moved
                 hit = phase <= len(milestones) and after == milestones[phase - 1]
-                node: JointState = (
-                    after,
-                    phase + hit,
-                    (*shown[:at], e.following, *shown[at + 1 :]),
-                )
+                changed = (*shown[:at], e.following, *shown[at + 1 :])
+                node: JointState = (after, phase + hit, forget(after, changed))
                 if node not in index:
                     index[node] = len(nodes)
                     nodes.append(node)
@@ -169,3 +171,44 @@ def explore(law: StepLaw, *, limit: int = 2_000_000) -> Graph:
                 )
         position += 1
     return Graph(law, automata, tuple(nodes), tuple(edges), rows)
+
+
+class _Forgetting:
+    """Sets rows that cannot be met again back to their first pattern."""
+
+    def __init__(self, automata: RowAutomata, rows: tuple[int, ...]) -> None:
+        self.automata, self.slot = automata, {r: i for i, r in enumerate(rows)}
+        law = automata.law
+        places: dict[int, list[int]] = {r: [] for r in rows}
+        for p in range(law.n + 1):
+            if int(law.row[p]) in places and p != law.optimum:
+                places[int(law.row[p])].append(p)
+        self.last = [max(places[r]) for r in rows]
+        self.own = {held[0]: self.slot[r] for r, held in places.items() if len(held) == 1}
+        self.closed: dict[tuple[int, int], bool] = {}
+
+    def _barrier(self, position: int, pattern: int) -> bool:
+        """Whether no pattern that the row can still reach here accepts a downward move."""
+        key = (position, pattern)
+        if key not in self.closed:
+            reached = [pattern]
+            falls = False
+            for k in reached:
+                # A pattern that was never met here has not been entered yet: all is open.
+                if not self.automata.is_met(position, k):
+                    falls = True
+                    break
+                for e in self.automata.events_at(position, k):
+                    falls = falls or e.moved < 0
+                    if e.following not in reached:
+                        reached.append(e.following)
+            self.closed[key] = not falls
+        return self.closed[key]
+
+    def __call__(self, position: int, shown: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the patterns of a node at a position, without those of dead rows."""
+        for barrier in range(position, 0, -1):
+            at = self.own.get(barrier)
+            if at is not None and self._barrier(barrier, shown[at]):
+                return tuple(0 if self.last[i] < barrier else k for i, k in enumerate(shown))
+        return shown

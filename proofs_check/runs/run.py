@@ -8,24 +8,30 @@ random runs, the shrinking of a run and its replay.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.rationals import rational_text
-from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.exact.rationals import rational, rational_text
+from markov_lrsao.model.algorithm import Algorithm, Reward
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from proofs_check.claims.counterexample import Counterexample
 
 __all__ = [
+    "Choice",
     "Record",
     "Run",
     "SeenStep",
+    "algorithm_data",
+    "algorithm_of",
+    "choices_of",
     "direction_text",
+    "law_at",
     "law_of",
     "random_choice",
     "replay",
@@ -33,6 +39,7 @@ __all__ = [
 ]
 
 Choice = tuple[str, int]
+"""An action and a direction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +172,15 @@ def law_of(landscape: Landscape, algorithm: Algorithm) -> StepLaw:
 
 
 def run_of(
-    law: StepLaw, choices: Sequence[Choice], *, statement: str, expected: str, observed: str
+    law: StepLaw,
+    choices: Sequence[Choice],
+    *,
+    statement: str,
+    expected: str,
+    observed: str,
+    part: str = "",
+    claim: str = "",
+    terms: Mapping[str, str] | None = None,
 ) -> Counterexample:
     """Return the counterexample that consists of a run."""
     landscape, parameters = law.landscape, law.algorithm.parameters
@@ -179,16 +194,135 @@ def run_of(
                 ("r", parameters.r),
             )
         }
+    algorithm, given = algorithm_data(law.algorithm)
     return Counterexample(
         statement=statement,
         expected=expected,
         observed=observed,
-        values=values,
+        part=part,
+        claim=claim,
+        terms=terms or {},
+        values=values | given,
+        algorithm=algorithm,
         objectives={k: tuple(int(x) for x in v) for k, v in landscape.objectives.items()},
         target=landscape.target,
         milestones=landscape.milestones,
         steps=tuple((a, direction_text(d)) for a, d in choices),
     )
+
+
+_REWARDS = ("rejected", "equal", "better")
+_COEFFICIENTS = ("keep", "learn", "bootstrap")
+
+
+def algorithm_data(algorithm: Algorithm) -> tuple[str | dict[str, str], dict[str, str]]:
+    """Return an algorithm as texts: its name, or its coefficients; and its hyper-parameters.
+
+    >>> algorithm_data(Algorithm.earl())
+    ('earl', {'alpha': '4/5', 'gamma': '99/100'})
+    """
+    if algorithm.parameters is not None and algorithm == Algorithm.lrsao(algorithm.parameters):
+        return "lrsao", {}
+    if algorithm == Algorithm.rls():
+        return "rls", {}
+    learn, bootstrap = algorithm.learn, algorithm.bootstrap
+    if 0 < learn < 1 and 0 < bootstrap < learn:
+        given = {"alpha": rational_text(learn), "gamma": rational_text(bootstrap / learn)}
+        if algorithm == Algorithm.earl(given["alpha"], given["gamma"]):
+            return "earl", given
+    data = {name: rational_text(getattr(algorithm, name)) for name in _COEFFICIENTS}
+    for name in _REWARDS:
+        form: Reward = getattr(algorithm, name)
+        data[name] = " ".join(rational_text(x) for x in (form.constant, form.chosen, form.target))
+    return data | {
+        "name": algorithm.name,
+        "accept_equal": str(algorithm.accept_equal),
+        "state": algorithm.state,
+        "actions": algorithm.actions,
+    }, {}
+
+
+def algorithm_of(data: str | Mapping[str, str], values: Mapping[str, str]) -> Algorithm:
+    """Return the algorithm that `algorithm_data` describes.
+
+    Raises
+    ------
+    ParameterError
+        Something is missing, unknown or no number.
+    """
+    needed = {"lrsao": ("alpha", "gamma", "r"), "earl": ("alpha", "gamma")}
+    if isinstance(data, str):
+        missing = set(needed.get(data, ())) - set(values)
+        if missing:
+            raise ParameterError(f"the counterexample lacks the values {sorted(missing)}")
+        if data == "lrsao":
+            return Algorithm.lrsao(Parameters.of(*(values[x] for x in needed[data])))
+        if data == "earl":
+            return Algorithm.earl(values["alpha"], values["gamma"])
+        if data == "rls":
+            return Algorithm.rls()
+        raise ParameterError(f"algorithm {data!r} is unknown: choose from lrsao, earl, rls")
+    own = {*_COEFFICIENTS, *_REWARDS, "name", "accept_equal", "state", "actions"}
+    if set(data) != own:
+        raise ParameterError(f"algorithm: missing or unknown keys {sorted(set(data) ^ own)}")
+    forms = {name: data[name].split() for name in _REWARDS}
+    if (
+        any(len(form) != 3 for form in forms.values())
+        or data["accept_equal"] not in ("True", "False")
+        or data["state"] not in ("target", "blind")
+        or data["actions"] not in ("all", "target")
+    ):
+        raise ParameterError("algorithm: a reward, accept_equal, state or actions is malformed")
+    rewards = {name: Reward(*(rational(x, name) for x in form)) for name, form in forms.items()}
+    given = {"alpha", "gamma", "r"} <= set(values)
+    return Algorithm(
+        name=data["name"],
+        rejected=rewards["rejected"],
+        equal=rewards["equal"],
+        better=rewards["better"],
+        keep=rational(data["keep"], "keep"),
+        learn=rational(data["learn"], "learn"),
+        bootstrap=rational(data["bootstrap"], "bootstrap"),
+        accept_equal=data["accept_equal"] == "True",
+        state="target" if data["state"] == "target" else "blind",
+        actions="all" if data["actions"] == "all" else "target",
+        parameters=Parameters.of(values["alpha"], values["gamma"], values["r"]) if given else None,
+    )
+
+
+def law_at(counterexample: Counterexample) -> StepLaw:
+    """Return the step law of a counterexample that is a run, from its own numbers.
+
+    Raises
+    ------
+    ParameterError
+        It is a point, or its numbers make no landscape or algorithm.
+    """
+    if not counterexample.replayable:
+        raise ParameterError(
+            f"the counterexample to {counterexample.statement} is a point, not a run: "
+            f"{counterexample.describe()}"
+        )
+    values = counterexample.values
+    ell = values.get("l", "0")
+    if not re.fullmatch("[0-9]{1,18}", ell):
+        raise ParameterError(f"the counterexample has l = {ell!r}: an integer is needed")
+    landscape = Landscape.from_arrays(
+        counterexample.objectives,
+        counterexample.target,
+        counterexample.milestones,
+        ell=int(ell),
+    )
+    if values.get("n", str(landscape.n)) != str(landscape.n):
+        raise ParameterError(
+            f"the counterexample says n = {values['n']}, but its objectives have n = {landscape.n}"
+        )
+    return StepLaw.of(landscape, algorithm_of(counterexample.algorithm, values))
+
+
+def choices_of(counterexample: Counterexample) -> list[Choice]:
+    """Return the steps of a counterexample as choices."""
+    return [(a, UP if d == "up" else DOWN) for a, d in counterexample.steps]
 
 
 def replay(counterexample: Counterexample) -> tuple[Run, list[Record]]:
@@ -199,21 +333,5 @@ def replay(counterexample: Counterexample) -> tuple[Run, list[Record]]:
     ParameterError
         It has no run, or a step is not one that the algorithm can make.
     """
-    if not counterexample.replayable:
-        raise ParameterError(
-            f"the counterexample to {counterexample.statement} is a point, not a run: "
-            f"{counterexample.describe()}"
-        )
-    values = counterexample.values
-    missing = {"l", "alpha", "gamma", "r"} - set(values)
-    if missing:
-        raise ParameterError(f"the counterexample lacks the values {sorted(missing)}")
-    landscape = Landscape.from_arrays(
-        counterexample.objectives,
-        counterexample.target,
-        counterexample.milestones,
-        ell=int(values["l"]),
-    )
-    parameters = Parameters.of(values["alpha"], values["gamma"], values["r"])
-    run = Run(StepLaw.of(landscape, Algorithm.lrsao(parameters)))
-    return run, run.play((a, UP if d == "up" else DOWN) for a, d in counterexample.steps)
+    run = Run(law_at(counterexample))
+    return run, run.play(choices_of(counterexample))

@@ -19,8 +19,10 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.setting import Setting
+from proofs_check.claims.scope import Scope
+from proofs_check.claims.setting import HYPOTHESIS, Setting
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
+from proofs_check.logic.smt import Prover
 from proofs_check.runs.monitors import Monitor
 from proofs_check.runs.run import Choice, Run, random_choice, run_of
 
@@ -41,26 +43,50 @@ def largest_gamma(setting: Setting, n: int, ell: int, alpha: fmpq) -> fmpq:
 
 
 def hyper_parameters(setting: Setting, n: int, ell: int) -> list[Parameters]:
-    """Return hyper-parameters inside (H), the paper's first, then the corners."""
+    """Return hyper-parameters that the setting's hypothesis admits, the paper's first.
+
+    The corners of the paper's (H) follow, then points on its ends and beyond them: a changed
+    hypothesis may admit these.
+    """
     landscape = setting.family.at(n, ell)
-    found = [Parameters.paper(n)]
+    found, beyond = [Parameters.paper(n)], list[Parameters]()
     alphas = [fmpq(4, 5), fmpq(1, 2), fmpq(9, 10), fmpq(1, 10), fmpq(99, 100), fmpq(1, 100)]
     gammas: list[Callable[[fmpq], fmpq]] = [
         lambda _: fmpq(1, n + 1),
         lambda _: fmpq(1, 1000 * n),
         lambda alpha: largest_gamma(setting, n, ell, alpha),
+        lambda _: fmpq(1, 2),
+        lambda _: fmpq(9, 10),
     ]
     for gamma_of in gammas:  # the simple ones first
         for alpha in alphas:
             gamma = gamma_of(alpha)
             h = hypothesis_h(landscape, Parameters(alpha, gamma, fmpq(1)))
+            width = h.upper - h.lower
             if h.satisfiable:
-                width = h.upper - h.lower
                 found.extend(
                     Parameters(alpha, gamma, h.lower + width * share)
                     for share in (fmpq(1, 1000), fmpq(1, 2), fmpq(999, 1000))
                 )
-    return [p for p in found if hypothesis_h(landscape, p).holds]
+            below = [h.lower, h.lower * fmpq(9, 10), h.lower / 10, fmpq(0)]
+            above = [h.upper, h.upper * fmpq(11, 10), h.upper * 10]
+            beyond.extend(Parameters(alpha, gamma, r) for r in below + above)
+    if setting.hypothesis != HYPOTHESIS:
+        found += beyond
+    admitted = [p for p in dict.fromkeys(found) if setting.admits(n, ell, p)]
+    return admitted or _from_solver(setting, n, ell)
+
+
+def _from_solver(setting: Setting, n: int, ell: int) -> list[Parameters]:
+    """Return hyper-parameters that a solver finds, where no simple ones are admitted."""
+    size = (f"n = {n}", f"l = {ell}")
+    model = (
+        Prover(seconds=setting.solver_seconds).prove([*setting.hypothesis, *size], "0 = 1").model
+    )
+    values = [model.get(name, "1/2") for name in ("alpha", "gamma", "r")]
+    if not model or any(value.startswith("~") for value in values):
+        return []
+    return [Parameters(*values)]
 
 
 def watch(law: StepLaw, choices: Sequence[Choice], monitor: Monitor) -> tuple[int, str] | None:
@@ -116,8 +142,9 @@ def instances(setting: Setting) -> Iterator[StepLaw]:
         for parameters in hyper_parameters(setting, n, ell):
             yield StepLaw.of(landscape, setting.algorithm(parameters))
     for n, ell in ((40, 2), (40, 6), (40, 17)):
-        if (n, ell) in set(setting.pairs(n, n)):
-            yield StepLaw.of(setting.family.at(n, ell), setting.algorithm(Parameters.paper(n)))
+        paper = Parameters.paper(n)
+        if (n, ell) in set(setting.pairs(n, n)) and setting.admits(n, ell, paper):
+            yield StepLaw.of(setting.family.at(n, ell), setting.algorithm(paper))
 
 
 def search(
@@ -178,7 +205,7 @@ def judge(battery: Battery, monitor: Monitor, across: str = "across (H)") -> Evi
             kind=EvidenceKind.STATISTICAL,
             verdict=Verdict.REFUTED,
             part=monitor.part,
-            range=where,
+            scope=Scope(where, across),
             summary=f"violated: {bad.observed} ({monitor.expected} was promised)",
             counterexample=bad,
         )
@@ -186,7 +213,7 @@ def judge(battery: Battery, monitor: Monitor, across: str = "across (H)") -> Evi
         kind=EvidenceKind.STATISTICAL,
         verdict=Verdict.SUPPORTED,
         part=monitor.part,
-        range=where,
+        scope=Scope(where, across),
         summary=f"no violation in {battery.runs} exact runs "
         f"(95 %: fewer than {3 / battery.runs:.1e} of such runs violate it)",
     )
