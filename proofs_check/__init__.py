@@ -10,8 +10,12 @@ Rooms, each built on those before it::
     runs          exact runs, joint chains with labelled steps, monitors, random search
     algebra       displayed lines: symbolic proofs and refuting points
     automata      finite automata for all parameters at once, and exact expectations from them
+    own           a user's own lemmas: claims in a small language, decided on all runs
     statements    the statements as data, and the workspace that their checks share
+    certificates  what verdicts rest on, written for others to check
     verification  the registry, the run of all checks, the reports
+
+Beside them stands `checker`, which imports none of them: it checks a folder of certificates.
 
 The flow is one way: a `Setting` makes a `Workspace`, a check reads the workspace and yields
 `Evidence`, and the evidence on a statement amounts to its `Verdict`.
@@ -38,9 +42,11 @@ if TYPE_CHECKING:
     from proofs_check.runs.run import replay
     from proofs_check.statements.statement import Statement
     from proofs_check.verification.checking import verify
+    from proofs_check.verification.own_claims import ClaimResult, check_claims
     from proofs_check.verification.registry import all_statements, find
 
 __all__ = [
+    "ClaimResult",
     "Counterexample",
     "Erratum",
     "Evidence",
@@ -51,6 +57,7 @@ __all__ = [
     "Verdict",
     "Verdicts",
     "all_statements",
+    "check_claims",
     "find",
     "replay",
     "verify",
@@ -62,6 +69,8 @@ _HOMES = {
     "replay": "runs.run",
     "Statement": "statements.statement",
     "verify": "verification.checking",
+    "ClaimResult": "verification.own_claims",
+    "check_claims": "verification.own_claims",
     "all_statements": "verification.registry",
     "find": "verification.registry",
 }

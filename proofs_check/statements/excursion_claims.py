@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from flint import fmpq
 
+from markov_lrsao.errors import VerificationError
 from markov_lrsao.model.law import UP, StepLaw
 from proofs_check.automata.excursions import Progress3, advance
-from proofs_check.automata.plateau import ENTRY, SECOND, TOP, Leg
+from proofs_check.automata.plateau import SECOND, TOP, Leg
+from proofs_check.claims.scope import EVERYWHERE, Scope
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
-from proofs_check.runs.graph import Edge
+from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Monitor
-from proofs_check.runs.run import Record, Run, run_of
+from proofs_check.runs.run import Choice, Record, Run, run_of
 from proofs_check.runs.ties import continue_run, tie_with_penalty
-from proofs_check.statements.statement import Check, CheckFunction, Statement
+from proofs_check.statements.statement import Check, CheckFunction, Group, Statement
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
@@ -83,7 +85,7 @@ def _exhaustive(name: str, expected: str, violation: Violation) -> CheckFunction
                     verdict=Verdict.REFUTED,
                     summary=f"{seen[-1]}: a run of {len(path)} steps at n = {graph.law.n}, "
                     f"l = {graph.law.landscape.ell} with the paper's hyper-parameters",
-                    range=workspace.exhaustive_range,
+                    scope=workspace.exhaustive_scope,
                     counterexample=run_of(
                         graph.law,
                         graph.choices(path),
@@ -97,7 +99,7 @@ def _exhaustive(name: str, expected: str, violation: Violation) -> CheckFunction
             kind=EvidenceKind.EXHAUSTIVE,
             verdict=Verdict.VERIFIED,
             summary=f"{expected.format(bound)}; largest number of failing excursions: {largest}",
-            range=workspace.exhaustive_range,
+            scope=workspace.exhaustive_scope,
         )
 
     joint_chains.__qualname__ = f"joint_chains of {name}"
@@ -108,28 +110,14 @@ def _failing_in_cells(workspace: Workspace) -> Iterable[Evidence]:
     """Count failing excursions on the cells of row 0, for all of (H) at once."""
     graph = workspace.plateau
     bound = workspace.number("Failing excursions", "bound")
-
-    def remember(memory: str | None, leg: Leg) -> str | None:
-        if memory == "over":
-            return memory
-        if leg.action == "R" and leg.direction == UP and leg.source[0] != TOP:
-            return "over"
-        if leg.target[0] == TOP:
-            return None
-        if leg.source[0] == ENTRY and leg.target[0] == SECOND:
-            return "out"
-        return memory
-
-    most = graph.most(
-        lambda leg: False, remember, lambda memory, leg: memory == "out" and leg.falls
-    )
+    most = graph.failing_excursions()
     proved = most is not None and most <= bound
     yield Evidence(
         kind=EvidenceKind.AUTOMATA,
         verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
         summary=f"at most {'unboundedly many' if most is None else most} failing excursions, on "
         f"{len(graph.places)} abstract states derived in {graph.queries} solver queries",
-        range="all n, l, all hyper-parameters in (H)",
+        scope=EVERYWHERE,
     )
 
 
@@ -152,18 +140,55 @@ def _walk_moves_in_cells(workspace: Workspace) -> Iterable[Evidence]:
         verdict=Verdict.PROVED if most <= bound else Verdict.UNKNOWN,
         summary=f"at most {most} moves with L and J in a walk"
         + (" or more" if most > bound else ""),
-        range="all n, l, all hyper-parameters in (H)",
+        scope=EVERYWHERE,
     )
 
 
-def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
-    """Continue runs with one failing excursion from an exact tie of L with -alpha r."""
-    name = "Failing excursions, one"
-    bound = workspace.number(name, "bound")
-    graph = workspace.graph(*workspace.exhaustive_pairs[0])
-    law, left = graph.law, graph.law.actions.index("L")
+def _few_moves_in_cells(workspace: Workspace) -> Iterable[Evidence]:
+    """Count the moves of L and J before each fall that ends an excursion, for all of (H)."""
+    graph = workspace.plateau
+    bound = workspace.number("Failing excursions, two moves", "bound")
+    falls: set[int] = set()
+
+    def remember(memory: tuple[bool, int] | None, leg: Leg) -> tuple[bool, int] | None:
+        if memory is None or (leg.action == "R" and leg.direction == UP and leg.source[0] != TOP):
+            return None  # R+ has occurred: nothing fails any more
+        out, count = memory
+        if leg.target[0] == TOP or leg.source[0] == TOP:
+            if leg.falls and out:
+                falls.add(count)
+            return False, 0
+        moved = leg.inside and leg.action in ("L", "J")
+        return out or (leg.accepted and leg.target[0] == SECOND), min(bound, count + moved)
+
+    graph.memories((False, 0), remember)
+    fewest = min(falls, default=bound)
+    yield Evidence(
+        kind=EvidenceKind.AUTOMATA,
+        verdict=Verdict.PROVED if fewest >= bound else Verdict.UNKNOWN,
+        summary=f"a failing excursion has at least {fewest} moves by L or J in its walk",
+        scope=EVERYWHERE,
+    )
+
+
+def _ties_of(name: str) -> CheckFunction:
+    def at_ties(workspace: Workspace) -> Iterable[Evidence]:
+        return _at_ties(name, workspace)
+
+    at_ties.__qualname__ = f"at_ties of {name}"
+    return at_ties
+
+
+def _admitted(workspace: Workspace, law: StepLaw) -> bool:
+    parameters = law.algorithm.parameters
+    assert parameters is not None
+    return workspace.setting.admits(law.n, law.landscape.ell, parameters)
+
+
+def _failed_once(graph: Graph) -> Iterator[list[Choice]]:
+    """Yield shortest runs in which one excursion failed, by its moves with L and J."""
+    law = graph.law
     cut, optimum = law.landscape.milestones[1], law.optimum
-    tried = 0
     for moves in ((1, 1), (0, 2), (2, 0)):
         path = graph.shortest(
             lambda memory, e, m=moves: (  # type: ignore[misc]
@@ -172,12 +197,24 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
             ),
             Progress3(),
         )
-        if path is None:
-            continue
-        # entering the plateau with R leaves a positive entry there, which L is later fed from
-        entry = next(i for i, e in enumerate(path) if e.next_position == cut > e.position)
-        choices = graph.choices(path)
-        choices[entry] = ("R", UP)
+        if path is not None:
+            # entering the plateau with R leaves a positive entry there, which L is later fed from
+            entry = next(i for i, e in enumerate(path) if e.next_position == cut > e.position)
+            choices = graph.choices(path)
+            choices[entry] = ("R", UP)
+            yield choices
+
+
+def _at_ties(name: str, workspace: Workspace) -> Iterable[Evidence]:
+    """Continue runs with one failing excursion from an exact tie of L with -alpha r."""
+    if not workspace.exhaustive_pairs:
+        raise VerificationError("no instance is small enough")
+    bound = workspace.number(name, "bound")
+    graph = workspace.graph(*workspace.exhaustive_pairs[0])
+    law, left = graph.law, graph.law.actions.index("L")
+    cut, optimum = law.landscape.milestones[1], law.optimum
+    tried = 0
+    for choices in _failed_once(graph):
         for alpha in (fmpq(4, 5), fmpq(9, 10), fmpq(19, 20), fmpq(99, 100)):
             tried += 1
             tied = tie_with_penalty(
@@ -188,7 +225,7 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
                 choices,
                 left,
             )
-            if tied is None:
+            if tied is None or not _admitted(workspace, tied):
                 continue
             run, memory = Run(tied), Progress3()
             for record in run.play(choices):
@@ -202,7 +239,7 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
                     verdict=Verdict.REFUTED,
                     summary=f"{bound + 1} failing excursions where Q[0, L] ties with -alpha r: "
                     f"the proved bound of two is sharp in (H)",
-                    range=f"{tried} runs continued from exact ties",
+                    scope=Scope(f"{tried} runs continued from exact ties", "corners of (H)"),
                     counterexample=run_of(
                         tied,
                         [*choices, *more],
@@ -216,6 +253,7 @@ def _at_ties(workspace: Workspace) -> Iterable[Evidence]:
         kind=EvidenceKind.STATISTICAL,
         verdict=Verdict.SUPPORTED,
         summary=f"no violation among {tried} runs continued from exact ties",
+        scope=Scope(f"{tried} runs continued from exact ties", "corners of (H)"),
     )
 
 
@@ -229,9 +267,11 @@ def _claim(
     violation: Violation,
     *extra: Check,
     depends: tuple[str, ...] = (),
+    group: Group = "claim",
 ) -> Statement:
     return Statement(
         id=name,
+        group=group,
         title=title,
         where=where,
         claim=claim,
@@ -256,6 +296,7 @@ STATEMENTS = (
         "2",
         _too_many,
         Check(EvidenceKind.AUTOMATA, _failing_in_cells),
+        Check(EvidenceKind.EXHAUSTIVE, _ties_of("Failing excursions")),
         depends=("After Lemma 14, moves", "Lemma 14", "Failing excursions, no way out"),
     ),
     _claim(
@@ -267,7 +308,8 @@ STATEMENTS = (
         "at most {} failing excursion",
         "1",
         _too_many,
-        Check(EvidenceKind.EXHAUSTIVE, _at_ties),
+        Check(EvidenceKind.EXHAUSTIVE, _ties_of("Failing excursions, one")),
+        group="sharper",
     ),
     _claim(
         "Failing excursions, two moves",
@@ -278,6 +320,7 @@ STATEMENTS = (
         "at least {} moves by L or J per failing excursion",
         "2",
         _few_moves,
+        Check(EvidenceKind.AUTOMATA, _few_moves_in_cells),
     ),
     _claim(
         "Failing excursions, no way out",

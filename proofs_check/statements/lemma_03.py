@@ -9,11 +9,13 @@ import numpy as np
 
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.scope import ANY_HYPER, ANY_LANDSCAPE, Scope
 from proofs_check.claims.setting import HYPOTHESIS
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
 from proofs_check.logic.induction import solver_number as number
 from proofs_check.logic.smt import Prover, summary_of
+from proofs_check.runs.graph import Edge, Graph
 from proofs_check.runs.monitors import Monitor, step_monitor
 from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import invariant_check
@@ -78,10 +80,24 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
             if answer.status == "proved"
             else f"not derived: {answer.model or answer.reason}"
         ),
-        range="any landscape, all alpha, gamma in (0,1), r > 0; every position of the state is a "
-        "strict local maximum",
+        scope=Scope(ANY_LANDSCAPE, ANY_HYPER),
         second=summary_of([answer]),
     )
+
+
+def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
+    """Look at all steps at l+1 and n-l-1: neither changes the entry that stays 0."""
+
+    def bad(graph: Graph, edge: Edge) -> bool:
+        law = graph.law
+        first, cut = law.landscape.milestones[:2]
+        kept = {first: "L", cut - 1: "J"}.get(edge.position)
+        if kept not in law.actions:
+            return False
+        row = int(law.row[edge.position])
+        return graph.signs(edge.target, row)[law.actions.index(kept)] != 0
+
+    yield workspace.never("Lemma 3", "Jump", "Q[l+1, L] = Q[n-l-1, J] = 0", bad)
 
 
 def _random(statement: str, every: bool) -> Callable[[Workspace], Iterable[Evidence]]:
@@ -99,10 +115,13 @@ STATEMENTS = (
         where="352-358, 835-849",
         claim="If every position with the state s is a strict local maximum of the objective a, "
         "then Q_t[s, a] = 0 at all times; on Jump this is J in n-l-1 and L in l+1.",
+        watched=lambda w, law: [_monitor("Lemma 3", True)],
+        general=True,
         checks=(
-            Check(EvidenceKind.SMT, _abstract),
+            Check(EvidenceKind.SMT, _abstract, parts=("any landscape",)),
             invariant_check("Lemma 3", "Jump"),
-            Check(EvidenceKind.STATISTICAL, _random("Lemma 3", True)),
+            Check(EvidenceKind.EXHAUSTIVE, _on_jump, parts=("Jump",)),
+            Check(EvidenceKind.STATISTICAL, _random("Lemma 3", True), parts=("any landscape",)),
         ),
         derivations=(
             Derivation(
@@ -121,10 +140,19 @@ STATEMENTS = (
     ),
     Statement(
         id="Lemma 3, one position",
+        group="reading",
         title="the same, read with one position of the state",
         where="352-354",
         claim="If some position with the state s is a strict local maximum of a, then "
         "Q_t[s, a] = 0 (the other reading of 'state s is a strict local maximum').",
-        checks=(Check(EvidenceKind.STATISTICAL, _random("Lemma 3, one position", False)),),
+        watched=lambda w, law: [_monitor("Lemma 3, one position", False)],
+        general=True,
+        checks=(
+            Check(
+                EvidenceKind.STATISTICAL,
+                _random("Lemma 3, one position", False),
+                parts=("any landscape",),
+            ),
+        ),
     ),
 )

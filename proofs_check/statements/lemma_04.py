@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.scope import ANY_HYPER, ANY_LANDSCAPE, Scope
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.smt import Prover, summary_of
 from proofs_check.runs.graph import Edge, Graph
-from proofs_check.runs.monitors import step_monitor
+from proofs_check.runs.monitors import Monitor, step_monitor
 from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import invariant_check
 from proofs_check.statements.statement import Check, Statement
@@ -41,8 +43,16 @@ def _abstract(workspace: Workspace) -> Iterable[Evidence]:
             if model
             else "not derived"
         ),
-        range="any landscape, any number of objectives, any rewards and hyper-parameters",
+        scope=Scope(ANY_LANDSCAPE, ANY_HYPER),
         second=summary_of(answers),
+        counterexample=Counterexample(
+            statement="Lemma 4",
+            expected=f"no two positive entries after a step that chooses c with {chosen}",
+            observed="c <= 0 or o <= 0 before, c1 > 0 and o > 0 after",
+            values=model,
+        )
+        if model
+        else None,
     )
 
 
@@ -56,17 +66,18 @@ def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
     yield workspace.never("Lemma 4", "Jump", f"at most {most} positive entry per state", bad)
 
 
-def _random(workspace: Workspace) -> Iterable[Evidence]:
+def _monitor(workspace: Workspace, part: str) -> Monitor:
     most = workspace.number("Lemma 4", "most")
 
     def look(run: Run, record: Record) -> str | None:
         count = sum(x > 0 for x in run.row(record.position))
         return f"{count} positive entries at position {record.position}" if count > most else None
 
-    monitor = step_monitor(
-        "Lemma 4", "any landscape", f"at most {most} positive entry per state", look
-    )
-    yield workspace.on_random_landscapes(monitor, 300, 3000)
+    return step_monitor("Lemma 4", part, f"at most {most} positive entry per state", look)
+
+
+def _random(workspace: Workspace) -> Iterable[Evidence]:
+    yield workspace.on_random_landscapes(_monitor(workspace, "any landscape"), 300, 3000)
 
 
 STATEMENTS = (
@@ -76,11 +87,13 @@ STATEMENTS = (
         where="361-367",
         claim="For any set of objectives, every state has at most one positive entry at any time.",
         terms={"most": "1", "chosen": "c >= o"},
+        watched=lambda w, law: [_monitor(w, part) for part in ("any landscape", "Jump")],
+        general=True,
         checks=(
-            Check(EvidenceKind.SMT, _abstract),
+            Check(EvidenceKind.SMT, _abstract, parts=("any landscape",)),
             invariant_check("Lemma 4", "Jump"),
-            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
-            Check(EvidenceKind.STATISTICAL, _random),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive, parts=("Jump",)),
+            Check(EvidenceKind.STATISTICAL, _random, parts=("any landscape",)),
         ),
     ),
 )

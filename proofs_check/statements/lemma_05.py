@@ -12,19 +12,22 @@ from flint import fmpq
 from markov_lrsao.chains.hitting import hitting_times
 from markov_lrsao.exact.rationals import harmonic_difference, rational_text
 from markov_lrsao.joint.enumeration import enumerate_joint
-from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.algorithm import Algorithm, Reward
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import COMPARISONS, evaluate
+from proofs_check.claims.scope import ANY_HYPER, ANY_LANDSCAPE, Scope
 from proofs_check.claims.setting import HYPOTHESIS
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import symbolic_algorithm
 from proofs_check.logic.induction import solver_number as number
 from proofs_check.logic.smt import Prover, summary_of
-from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.monitors import Monitor, step_monitor
 from proofs_check.runs.run import Record, Run, run_of
+from proofs_check.statements.building import at_law
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
 
@@ -32,6 +35,7 @@ __all__ = ["STATEMENTS"]
 
 _UNIT = HYPOTHESIS[:5]
 _LAMBDA = "(1 - alpha*(1 - gamma))"
+_LARGEST_JOINT = 11
 
 
 def _updates(workspace: Workspace) -> tuple[Prover, Any, Any, Any]:
@@ -70,7 +74,7 @@ def _decay(workspace: Workspace) -> Iterable[Evidence]:
         summary="inductive for rejected and for accepted uses of f (z3)"
         if good
         else f"not inductive, e.g. {bad}",
-        range="any landscape with f strictly increasing on the plateau, all alpha, gamma, r > 0",
+        scope=Scope(ANY_LANDSCAPE, ANY_HYPER),
         second=summary_of(answers),
     )
 
@@ -97,7 +101,7 @@ def _kept(workspace: Workspace) -> Iterable[Evidence]:
         "(z3)"
         if good
         else "not derived",
-        range="any landscape with f strictly increasing on the plateau, all alpha, gamma, r > 0",
+        scope=Scope(ANY_LANDSCAPE, ANY_HYPER),
         second=summary_of(answers),
     )
 
@@ -152,8 +156,11 @@ def _leaves(workspace: Workspace) -> Iterable[Evidence]:
         verdict=Verdict.VERIFIED,
         part="(2)",
         summary=f"f accepts exactly the upward moves up to b+1 in all {count} plateaus",
-        range=f"all landscapes with two objectives, values 0..2, n <= {limit}"
-        + (f", and {also}" if also else ""),
+        scope=Scope(
+            f"all landscapes with two objectives, values 0..2, n <= {limit}"
+            + (f", and {also}" if also else ""),
+            "alpha = 1/2, gamma = 1/10, r = 1",
+        ),
     )
 
 
@@ -171,7 +178,9 @@ def _stuck(law: StepLaw, a: int, b: int) -> Evidence:
         part="(2)",
         summary=f"n = {law.n}: f = {law.landscape.objectives['f'].tolist()} is strictly increasing "
         f"on {a}..{b}, but f(b+1) < f(b): once learnt it never leaves {b}",
-        range="all landscapes with two objectives, values 0..2, smallest n first",
+        scope=Scope(
+            "all landscapes with two objectives, values 0..2", "alpha = 1/2, gamma = 1/10, r = 1"
+        ),
         counterexample=run_of(
             law,
             choices,
@@ -184,10 +193,55 @@ def _stuck(law: StepLaw, a: int, b: int) -> Evidence:
     )
 
 
+def _stays(workspace: Workspace) -> Monitor:
+    """Return the monitor of (2): an objective that is learnt leaves the plateau upwards.
+
+    It is violated where f, increasing on the plateau a..b of the target, has the only positive
+    entry at a position k in a+1..b and rejects every proposal there: each rejection multiplies its
+    entry by a positive factor and changes no other, so that the walk stays at k for ever.
+    """
+    also = workspace.term("Lemma 5", "also")
+
+    def look(run: Run, record: Record) -> str | None:
+        law, k = run.law, run.position
+        row = run.row(k)
+        positive = [a for a, x in enumerate(row) if x > 0]
+        if len(positive) != 1 or run.finished or law.algorithm.rejected != Reward():
+            return None
+        a, (low, high) = positive[0], plateau_of(law, k)
+        f = law.landscape.objectives[law.actions[a]]
+        learnt = low < k and high < law.n and bool(np.all(np.diff(f[low : high + 1]) > 0))
+        moves = [d for d in (DOWN, UP) if 0 <= k + 2 * d - 1 <= law.n and law.accepted[k, a, d]]
+        if not learnt or moves:
+            return None
+        if also:
+            names = {"fb": int(f[high]), "fb1": int(f[high + 1])}
+            if not all(COMPARISONS[rel](x, y) for rel, x, y in evaluate(also, names)):
+                return None
+        return (
+            f"{law.actions[a]} has the only positive entry in the state of position {k} and "
+            f"rejects every proposal there: {high + 1} is never reached"
+        )
+
+    return step_monitor("Lemma 5", "(2)", "an objective once learnt leaves its plateau", look)
+
+
+def plateau_of(law: StepLaw, p: int) -> tuple[int, int]:
+    """Return the ends of the largest interval around a position in which the state is the same."""
+    low = high = p
+    while low > 0 and law.row[low - 1] == law.row[p]:
+        low -= 1
+    while high < law.n and law.row[high + 1] == law.row[p]:
+        high += 1
+    return low, high
+
+
 def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
     """Compare (2)'s expectation with the exact chain, on the left plateau of Jump."""
     checked = 0
-    for n, ell in workspace.exhaustive_pairs[:3]:
+    # The chain with all rows, independent of the labelled one: small instances only.
+    small = [pair for pair in workspace.exhaustive_pairs if pair[0] <= _LARGEST_JOINT]
+    for n, ell in small:
         joint = enumerate_joint(workspace.law(n, ell), merge=False)
         chain, coding = joint.chain, joint.coding
         end = workspace.setting.family.milestones[0](n=n, ell=ell)
@@ -215,7 +269,13 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
                     verdict=Verdict.REFUTED,
                     part="(2), time on Jump",
                     summary=f"n = {n}, l = {ell}, k = {k}: exact {times[i]}, formula {wanted}",
-                    counterexample=None,
+                    scope=workspace.exhaustive_scope,
+                    counterexample=Counterexample(
+                        statement="Lemma 5",
+                        expected=f"{wanted} steps on average from k to l+1 once L+ has occurred",
+                        observed=f"{times[i]} steps",
+                        values={"n": str(n), "l": str(ell), "k": str(k)},
+                    ),
                 )
                 return
     yield Evidence(
@@ -223,26 +283,17 @@ def _on_jump(workspace: Workspace) -> Iterable[Evidence]:
         verdict=Verdict.VERIFIED,
         part="(2), time on Jump",
         summary=f"the expected time equals the formula exactly in all {checked} states",
-        range=workspace.exhaustive_range,
+        scope=Scope(f"joint chains of (n, l) = {small}", workspace.exhaustive_scope.hyper),
     )
 
 
-def _walks(workspace: Workspace) -> Iterable[Evidence]:
-    """Watch (1) on random landscapes, for every objective increasing on the present plateau."""
-
-    def interval(law: StepLaw, p: int) -> tuple[int, int]:
-        low = high = p
-        while low > 0 and law.row[low - 1] == law.row[p]:
-            low -= 1
-        while high < law.n and law.row[high + 1] == law.row[p]:
-            high += 1
-        return low, high
+def _decays(workspace: Workspace) -> Monitor:
+    """Return the monitor of (1), for every objective increasing on the present plateau."""
+    decay = at_law(workspace.term("Lemma 5", "factor"))
 
     def look(run: Run, record: Record, memory: Any) -> tuple[Any, str | None]:
         law = run.law
-        parameters = law.algorithm.parameters
-        assert parameters is not None
-        before, after = interval(law, record.position), interval(law, record.next_position)
+        before, after = plateau_of(law, record.position), plateau_of(law, record.next_position)
         row = run.row(record.position)
         at = law.actions.index(record.action)
         if memory is None or memory[0] != before:
@@ -258,13 +309,17 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
             if (
                 high > low
                 and np.all(np.diff(values) > 0)
-                and (row[i] < parameters.decay ** uses[i] * start[i])
+                and (row[i] < decay(law) ** uses[i] * start[i])
             ):
                 return None, f"Q[{name}] = {row[i]} after {uses[i]} uses, start {start[i]}"
         return (before, start, uses), None
 
-    monitor = Monitor("Lemma 5", "(1)", "Q_t >= lambda^uses Q_ts along a walk", look)
-    yield workspace.on_random_landscapes(monitor, 200, 2000)
+    return Monitor("Lemma 5", "(1)", "Q_t >= lambda^uses Q_ts along a walk", look)
+
+
+def _walks(workspace: Workspace) -> Iterable[Evidence]:
+    """Watch (1) on random landscapes."""
+    yield workspace.on_random_landscapes(_decays(workspace), 200, 2000)
 
 
 _HIT = "n*(H(n - k) - H(n - {}))"
@@ -279,13 +334,15 @@ STATEMENTS = (
         "which f is strictly increasing; (2) once f+ has occurred there f is selected until "
         "b+1 is reached, in n(H_{n-k} - H_{n-b-1}) steps on average.",
         terms={"factor": _LAMBDA, "also": "", "time": "n*(Hk - Hb)"},
+        watched=lambda w, law: [_decays(w), _stays(w)],
+        general=True,
         depends=("Lemma 4",),
         checks=(
-            Check(EvidenceKind.SMT, _decay),
-            Check(EvidenceKind.STATISTICAL, _walks),
-            Check(EvidenceKind.SMT, _kept),
-            Check(EvidenceKind.EXHAUSTIVE, _leaves),
-            Check(EvidenceKind.EXHAUSTIVE, _on_jump),
+            Check(EvidenceKind.SMT, _decay, parts=("(1)",)),
+            Check(EvidenceKind.STATISTICAL, _walks, parts=("(1)",)),
+            Check(EvidenceKind.SMT, _kept, parts=("(2), f stays selected",)),
+            Check(EvidenceKind.EXHAUSTIVE, _leaves, parts=("(2)",)),
+            Check(EvidenceKind.EXHAUSTIVE, _on_jump, parts=("(2), time on Jump",)),
         ),
         derivations=(
             Derivation(

@@ -85,6 +85,7 @@ STATEMENTS = (
         claim="During [0..T1-2] J and R are each chosen at most once, Q[0,J] and Q[0,R] are 0 or "
         "-alpha r up to T1, and the last step of phase 1 is made with L.",
         terms={"uses": "1", "value": "-alpha*r", "last": "L"},
+        words=("last",),
         depends=("Lemma 5",),
         checks=(
             invariant_check("Lemma 6", "values"),
@@ -100,8 +101,8 @@ STATEMENTS = (
                 "last step",
                 StepFact("neither J nor R ends phase 1", "0 > 1", "p1 = l + 1", (1,), ("J", "R")),
             ),
-            Check(EvidenceKind.EXHAUSTIVE, _counts),
-            Check(EvidenceKind.EXHAUSTIVE, _last),
+            Check(EvidenceKind.EXHAUSTIVE, _counts, parts=("J at most once", "R at most once")),
+            Check(EvidenceKind.EXHAUSTIVE, _last, parts=("last step",)),
         ),
         monitors=_monitors,
         derivations=(

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from flint import fmpq
+
+from markov_lrsao.errors import VerificationError
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.expressions import holds, relation_of
 from proofs_check.claims.verdict import Evidence, EvidenceKind
 from proofs_check.logic.induction import StepFact
 from proofs_check.runs.graph import Edge, Graph
-from proofs_check.runs.monitors import Monitor, step_monitor
+from proofs_check.runs.monitors import Counter, Monitor, step_monitor
 from proofs_check.runs.run import Record, Run, SeenStep
 from proofs_check.statements.building import (
     BOUND,
     UNDER_H,
-    in_each_state,
     invariant_check,
     slope_states,
+    state_counters,
     step_check,
 )
 from proofs_check.statements.statement import Check, Statement
@@ -35,23 +39,42 @@ def _high_slope(law: StepLaw) -> range:
     return slope_states(law)[2:]
 
 
-def _uses(workspace: Workspace) -> Iterable[Evidence]:
+def _counters(workspace: Workspace) -> list[Callable[[StepLaw], list[Counter]]]:
+    """Return the counters of R on the lower part of the slope and of L on the upper one."""
     bound = workspace.number("Lemma 8", "uses")
 
     def uses_of(action: str) -> Callable[[int, SeenStep], bool]:
         return lambda s, step: step.position == s and step.action == action
 
-    for action, states in (("R", _low_slope), ("L", _high_slope)):
-        what = ("Lemma 8", f"{action} at most once", f"uses of {action} in state {{}}")
-        yield in_each_state(workspace, what, bound, states, uses_of(action))
+    return [
+        state_counters(
+            ("Lemma 8", f"{action} at most once", f"uses of {action} in state {{}}"),
+            bound,
+            states,
+            uses_of(action),
+        )
+        for action, states in (("R", _low_slope), ("L", _high_slope))
+    ]
+
+
+def _uses(workspace: Workspace) -> Iterable[Evidence]:
+    for counters in _counters(workspace):
+        yield workspace.at_most_each(counters)
 
 
 def _signs(workspace: Workspace) -> Iterable[Evidence]:
-    def negative_j(graph: Graph, edge: Edge) -> bool:
+    wanted = workspace.term("Lemma 8", "J")
+    # A chain knows signs: of a comparison with 0 they tell the truth, of another nothing.
+    left, _, right = relation_of(wanted)
+    fits = {s: holds(wanted, {"J": fmpq(s)}) for s in (-1, 0, 1)}
+    if (str(left), str(right)) != ("J", "0"):
+        raise VerificationError(f"signs do not decide {wanted!r}")
+
+    def bad_j(graph: Graph, edge: Edge) -> bool:
         law = graph.law
         row = int(law.row[edge.position])
         return edge.position in slope_states(law) and (
-            graph.signs(edge.target, row)[law.actions.index("J")] < 0
+            not fits[graph.signs(edge.target, row)[law.actions.index("J")]]
         )
 
     def bad_l(graph: Graph, edge: Edge) -> bool:
@@ -59,15 +82,18 @@ def _signs(workspace: Workspace) -> Iterable[Evidence]:
             graph.signs(edge.target, int(graph.law.row[0]))[graph.law.actions.index("L")] != 1
         )
 
-    yield workspace.never("Lemma 8", "J on the slope", "Q[s, J] >= 0 on the slope", negative_j)
+    yield workspace.never("Lemma 8", "J on the slope", f"{wanted} on the slope", bad_j)
     yield workspace.never("Lemma 8", "Q[0, L]", "Q[0, L] > 0 in phase 2", bad_l)
 
 
 def _monitors(workspace: Workspace) -> list[Monitor]:
+    wanted = workspace.term("Lemma 8", "J")
+
     def slope(run: Run, record: Record) -> str | None:
-        if record.action == "J" and record.new < 0 and record.position in slope_states(run.law):
-            return f"Q[{record.position}, J] = {record.new}"
-        return None
+        if record.position not in slope_states(run.law) or "J" not in run.law.actions:
+            return None
+        value = run.row(record.position)[run.law.actions.index("J")]
+        return None if holds(wanted, {"J": value}) else f"Q[{record.position}, J] = {value}"
 
     def zero(run: Run, record: Record) -> str | None:
         if record.next_phase != 2 or "L" not in run.law.actions:
@@ -83,7 +109,7 @@ def _monitors(workspace: Workspace) -> list[Monitor]:
         return used | {record.position}, None
 
     return [
-        step_monitor("Lemma 8", "J on the slope", "Q[s, J] >= 0 on the slope", slope),
+        step_monitor("Lemma 8", "J on the slope", f"{wanted} on the slope", slope),
         step_monitor("Lemma 8", "Q[0, L]", "Q[0, L] > 0 in phase 2", zero),
         Monitor("Lemma 8", "R at most once", "R is used at most once per state", once, frozenset()),
     ]
@@ -121,10 +147,11 @@ STATEMENTS = (
                     actions=("L",),
                 ),
             ),
-            Check(EvidenceKind.EXHAUSTIVE, _uses),
-            Check(EvidenceKind.EXHAUSTIVE, _signs),
+            Check(EvidenceKind.EXHAUSTIVE, _uses, parts=("R at most once", "L at most once")),
+            Check(EvidenceKind.EXHAUSTIVE, _signs, parts=("J on the slope", "Q[0, L]")),
         ),
         monitors=_monitors,
+        watched=lambda w, law: [c for counters in _counters(w) for c in counters(law)],
         derivations=(
             Derivation(
                 "Lemma 8 (R)",

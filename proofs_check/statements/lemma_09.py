@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from flint import fmpq
 
@@ -18,8 +18,10 @@ from proofs_check.automata.abstraction import Cells
 from proofs_check.automata.slope import bottom_chain, bottom_formula, slope_times
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_sympy
+from proofs_check.claims.scope import EVERYWHERE, Scope
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import cases, region_solver
+from proofs_check.statements.building import size_at
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
 
@@ -58,8 +60,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
             ),
         )
         return
-    constants = ("1", "2", "3", "5", "6", "7", "31/4", "8", "9", "10", "12", "20", "50")
-    low, high = constants_between(formula, size, constants)
+    low, high = constants_between([(formula, (2, None))], size)
     details.append(
         f"its limit for n = 2l + 5 -> infinity is "
         f"{rational_limit(formula.subs(n, 2 * ell + 5), ell)}, for fixed l it is "
@@ -70,7 +71,7 @@ def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
         verdict=Verdict.PROVED if high else Verdict.UNKNOWN,
         part="" if high else "the order",  # which no other evidence speaks about
         summary=f"explicit rational function of n and l, between {low} and {high} times {order}",
-        range="all valid n, l, all hyper-parameters in (H)",
+        scope=EVERYWHERE,
         details=tuple(details),
     )
 
@@ -95,7 +96,7 @@ def _against_chain(workspace: Workspace) -> Iterable[Evidence]:
         kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.VERIFIED,
         summary=f"the closed form equals the joint chain's expectation exactly ({compared} times)",
-        range=workspace.exhaustive_range,
+        scope=workspace.exhaustive_scope,
     )
 
 
@@ -127,16 +128,14 @@ def _accepting(workspace: Workspace) -> Iterable[Evidence]:
         summary=("every objective accepts l+2 -> l+3, so k* is geometric and E(k*) = " + mean)
         if good
         else f"rejected by {rejecting}, or E(k*) is not {mean}",
-        range="all valid n, l",
+        scope=EVERYWHERE,
         counterexample=bad,
     )
 
 
-def _excursions(workspace: Workspace) -> Iterable[Evidence]:
-    """Compare the laws of the first two failing excursions from l+2, exactly, at (9, 2)."""
-    n, ell = _SMALLEST
+def _lengths(workspace: Workspace, n: int, ell: int) -> tuple[list[fmpq], int]:
+    """Return P(length 1) of the first two failing excursions from l+2, and the chain's size."""
     states, moves = bottom_chain(workspace.slope, 1)
-    size = len(states)
 
     def chance(at: int, share: fmpq, direction: int) -> fmpq:
         p = ell + at
@@ -164,13 +163,27 @@ def _excursions(workspace: Workspace) -> Iterable[Evidence]:
         failed = sum(after.values(), fmpq(0))
         lengths.append(one / failed)
         start = {i: flow / failed for i, flow in after.items()}
+    return lengths, len(states)
+
+
+def _different_at(workspace: Workspace, values: Mapping[str, str]) -> str | None:
+    """Judge an instance: are the first two failing excursions of different laws?"""
+    n, ell = workspace.setting.family.check(*size_at(values, "n", "l"))
+    first, second = _lengths(workspace, n, ell)[0]
+    return f"P(length 1 | failing) = {first}, then {second}" if first != second else None
+
+
+def _excursions(workspace: Workspace) -> Iterable[Evidence]:
+    """Compare the laws of the first two failing excursions from l+2, exactly, at (9, 2)."""
+    n, ell = _SMALLEST
+    lengths, size = _lengths(workspace, n, ell)
     same = lengths[0] == lengths[1]
     yield Evidence(
         kind=EvidenceKind.EXHAUSTIVE,
         verdict=Verdict.UNKNOWN if same else Verdict.REFUTED,
         summary=f"P(length 1) is {lengths[0]} for the first failing excursion and {lengths[1]} for "
         f"the second",
-        range=f"n = {n}, l = {ell}, all hyper-parameters in (H); chain of {size} states",
+        scope=Scope(f"n = {n}, l = {ell}; chain of {size} states"),
         counterexample=None
         if same
         else Counterexample(
@@ -247,5 +260,6 @@ STATEMENTS = (
         claim="The failing excursions from l+2 are i.i.d., so that their total length has mean "
         "E(l(e)) E(k*).",
         checks=(Check(EvidenceKind.EXHAUSTIVE, _excursions),),
+        points={"": _different_at},
     ),
 )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from markov_lrsao.answers.profile import profile
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.scope import EVERYWHERE, PAPER_HYPER, Scope
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
-from proofs_check.runs.monitors import Monitor
+from proofs_check.runs.monitors import Counter, Monitor
 from proofs_check.runs.run import Record, Run, SeenStep
-from proofs_check.statements.building import BOUND, UNDER_H, in_each_state, slope_states
+from proofs_check.statements.building import BOUND, UNDER_H, size_at, slope_states, state_counters
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
 
@@ -49,7 +50,7 @@ def _automata(workspace: Workspace) -> Iterable[Evidence]:
         )
         if not open_
         else f"automata leave open: {open_[0]}",
-        range="all n, l, all hyper-parameters in (H), the whole run",
+        scope=EVERYWHERE,
         details=tuple(details),
     )
     sites = [down[x] for x in ("interior", "n-l-2", "n-l-1") if x in down]
@@ -65,7 +66,7 @@ def _automata(workspace: Workspace) -> Iterable[Evidence]:
             part=part,
             verdict=Verdict.PROVED if most <= limit else Verdict.UNKNOWN,
             summary=f"at most {most} arrivals {part}",
-            range="all n, l, all of (H)",
+            scope=EVERYWHERE,
         )
 
 
@@ -84,7 +85,7 @@ def _attained(workspace: Workspace) -> Iterable[Evidence]:
         verdict=Verdict.REFUTED if bad else Verdict.VERIFIED,
         summary=f"largest numbers of visits by state: {largest}; P({largest[worst]} visits to "
         f"{worst}) = {chance}",
-        range=f"n = {n}, l = {ell}, exact laws of visits",
+        scope=Scope(f"n = {n}, l = {ell}", PAPER_HYPER),
         counterexample=Counterexample(
             statement="Lemma 10",
             expected=f"at most {bound} visits",
@@ -96,28 +97,51 @@ def _attained(workspace: Workspace) -> Iterable[Evidence]:
     )
 
 
-def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
-    bound = workspace.number("Lemma 10", "visits")
+def _visits_at(workspace: Workspace, values: Mapping[str, str]) -> str | None:
+    """Judge an instance by its exact laws of visits."""
+    n, ell = size_at(values, "n", "l")
+    law = workspace.law(n, ell)
+    laws = profile(law.landscape, law.algorithm, outside_h=True).visit_laws
+    most, state = max(
+        (k, -s) for s in _sites(law) for k, chance in enumerate(laws[s]) if chance > 0
+    )
+    if most <= workspace.number("Lemma 10", "visits"):
+        return None
+    return f"{most} visits to {-state} with probability {laws[-state][most]}"
 
-    yield in_each_state(
-        workspace,
-        ("Lemma 10", "", "visits to state {}"),
-        bound,
-        _sites,
-        lambda s, step: step.next_position == s != step.position,
+
+def _exhaustive(workspace: Workspace) -> Iterable[Evidence]:
+    yield workspace.at_most_each(
+        state_counters(
+            ("Lemma 10", "", "visits to state {}"),
+            workspace.number("Lemma 10", "visits"),
+            _sites,
+            lambda s, step: step.next_position == s != step.position,
+        )
     )
 
 
-def _directions(workspace: Workspace) -> Iterable[Evidence]:
-    """Check the proof's split: at most two arrivals from above, three from below."""
+def _arrivals(workspace: Workspace) -> list[Callable[[StepLaw], list[Counter]]]:
+    """Return the counters of the proof's split: arrivals from above, and from below."""
 
     def arrives(shift: int) -> Callable[[int, SeenStep], bool]:
         return lambda s, step: step.next_position == s and step.position == s + shift
 
-    for part, shift in (("from s+1", 1), ("from s-1", -1)):
-        what = ("Lemma 10", part, f"arrivals at {{}} {part}")
-        bound = workspace.number("Lemma 10", part)
-        yield in_each_state(workspace, what, bound, _sites, arrives(shift))
+    return [
+        state_counters(
+            ("Lemma 10", part, f"arrivals at {{}} {part}"),
+            workspace.number("Lemma 10", part),
+            _sites,
+            arrives(shift),
+        )
+        for part, shift in (("from s+1", 1), ("from s-1", -1))
+    ]
+
+
+def _directions(workspace: Workspace) -> Iterable[Evidence]:
+    """Check the proof's split: at most two arrivals from above, three from below."""
+    for counters in _arrivals(workspace):
+        yield workspace.at_most_each(counters)
 
 
 def _monitors(workspace: Workspace) -> list[Monitor]:
@@ -146,12 +170,14 @@ STATEMENTS = (
         terms={"visits": "5", "from s+1": "2", "from s-1": "3"},
         depends=("Lemma 2", "Lemma 8"),
         checks=(
-            Check(EvidenceKind.AUTOMATA, _automata),
+            Check(EvidenceKind.AUTOMATA, _automata, parts=("", "from s+1", "from s-1")),
             Check(EvidenceKind.QUANTITATIVE, _attained),
             Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
-            Check(EvidenceKind.EXHAUSTIVE, _directions),
+            Check(EvidenceKind.EXHAUSTIVE, _directions, parts=("from s+1", "from s-1")),
         ),
         monitors=_monitors,
+        points={"": _visits_at},
+        watched=lambda w, law: [c for counters in _arrivals(w) for c in counters(law)],
         derivations=(
             Derivation(
                 "Lemma 10",

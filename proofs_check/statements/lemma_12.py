@@ -10,7 +10,9 @@ from markov_lrsao.model.landscape import P
 from markov_lrsao.model.law import UP
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
+from proofs_check.automata.slope_bounds import upward_shares
 from proofs_check.claims.counterexample import Counterexample
+from proofs_check.claims.scope import EVERYWHERE
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.cases import cases, region_solver
 from proofs_check.runs.graph import Edge, Graph
@@ -18,7 +20,6 @@ from proofs_check.runs.monitors import Monitor, step_monitor
 from proofs_check.runs.run import Record, Run
 from proofs_check.statements.building import BOUND, UNDER_H, at_law, invariant_check
 from proofs_check.statements.statement import Check, Statement
-from proofs_check.statements.theorem_11 import upward_shares
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
@@ -106,7 +107,7 @@ def _always_moves(workspace: Workspace) -> Iterable[Evidence]:
             else f"in all {count} cases {' and '.join(wanted)} move at once (one step, not only "
             f"O(1)), and R+ moves, so p+1 is reached in n/(n-p) steps"
         ),
-        range="all valid n, l, all hyper-parameters",
+        scope=EVERYWHERE,
         counterexample=bad,
     )
 
@@ -146,7 +147,7 @@ def _leaving(workspace: Workspace) -> Iterable[Evidence]:
         verdict=verdict,
         summary=f"the chance is at least {share} (l+1)/n, attained; {bound} is implied: "
         f"{outcome.status}",
-        range="all valid n, l, all hyper-parameters in (H), phases 2 and 3",
+        scope=EVERYWHERE,
         counterexample=Counterexample(
             statement="Leaving n-l-1",
             expected=f"chance >= {bound}",
@@ -174,7 +175,7 @@ STATEMENTS = (
             invariant_check("Lemma 12", "R in row 0", ("R in row 0",)),
             invariant_check("Lemma 12", "R at n-l-1", ("R at n - l - 1",)),
             invariant_check("Lemma 12", "no way back", ("R above L at n - l - 1", "no way back")),
-            Check(EvidenceKind.EXHAUSTIVE, _exhaustive),
+            Check(EvidenceKind.EXHAUSTIVE, _exhaustive, parts=("no way back", "R at n-l-1")),
         ),
         monitors=_monitors,
         derivations=(
@@ -271,6 +272,7 @@ STATEMENTS = (
         claim="On n-l..n-1 a step with L or J always moves, and R+ reaches p+1 in n/(n-p) steps "
         "on average.",
         terms={"moving": "L,J"},
+        words=("moving",),
         checks=(Check(EvidenceKind.SMT, _always_moves),),
         monitors=_moves_monitor,
     ),

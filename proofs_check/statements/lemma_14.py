@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from markov_lrsao.model.law import StepLaw
 from proofs_check.algebra.lines import Derivation, Line
+from proofs_check.claims.scope import EVERYWHERE
 from proofs_check.claims.setting import HYPOTHESIS
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.induction import StepFact
@@ -50,19 +51,30 @@ def _walk_counter(workspace: Workspace) -> Counter:
     )
 
 
+def _used_up(law: StepLaw, step: SeenStep, memory: int, moves: int) -> tuple[int, bool]:
+    """Count the moves with J of a walk up to `moves`, for good; and is J used after that?"""
+    if _enters(law, step):
+        memory = 0 if memory < moves else memory
+    used = step.phase == 3 and step.position >= _cut(law) and step.action == "J"
+    return min(moves, memory + (used and _inside(law, step))), used and memory >= moves
+
+
+def _never_again(workspace: Workspace) -> Monitor:
+    moves = workspace.number("Lemma 14", "J moves")
+
+    def look(run: Run, record: Record, memory: int) -> tuple[int, str | None]:
+        memory, bad = _used_up(run.law, record, memory, moves)
+        return memory, f"J is used at step {record.time}" if bad else None
+
+    expected = f"J is not used any more after {moves} moves in one walk"
+    return Monitor("Lemma 14", "J then never", expected, look, 0)
+
+
 def _walks(workspace: Workspace) -> Iterable[Evidence]:
     yield workspace.at_most(_walk_counter(workspace))
     moves = workspace.number("Lemma 14", "J moves")
     for graph in workspace.graphs():
-
-        def look(memory: int, e: Edge, law: StepLaw = graph.law) -> tuple[int, bool]:
-            if _enters(law, e):
-                memory = 0 if memory < moves else memory
-            used = e.phase == 3 and e.position >= _cut(law) and e.action == "J"
-            bad = used and memory >= moves
-            return min(moves, memory + (used and _inside(law, e))), bad
-
-        path = graph.shortest(look, 0)
+        path = graph.shortest(lambda memory, e, g=graph: _used_up(g.law, e, memory, moves), 0)  # type: ignore[misc]
         if path is not None:
             yield Evidence(
                 kind=EvidenceKind.EXHAUSTIVE,
@@ -83,7 +95,7 @@ def _walks(workspace: Workspace) -> Iterable[Evidence]:
         verdict=Verdict.VERIFIED,
         part="J then never",
         summary=f"after {moves} moves with J in one walk J is never used again in state 0",
-        range=workspace.exhaustive_range,
+        scope=workspace.exhaustive_scope,
     )
 
 
@@ -144,7 +156,7 @@ def _left_plateau(statement: str, moves_only: bool) -> CheckFunction:
             verdict=Verdict.PROVED if proved else Verdict.UNKNOWN,
             summary=f"largest number on the cells of row 0, all of (H): "
             f"{'unbounded' if most is None else most}",
-            range="all n, l, all hyper-parameters in (H)",
+            scope=EVERYWHERE,
         )
 
     all_parameters.__qualname__ = f"all_parameters of {statement}"
@@ -200,10 +212,11 @@ STATEMENTS = (
                 ),
             ),
             step_check("L stays negative", StepFact("L negative", "zL1 < 0", "zL < 0", (3,))),
-            Check(EvidenceKind.EXHAUSTIVE, _walks),
-            Check(EvidenceKind.EXHAUSTIVE, _stays_negative),
+            Check(EvidenceKind.EXHAUSTIVE, _walks, parts=("J at most twice", "J then never")),
+            Check(EvidenceKind.EXHAUSTIVE, _stays_negative, parts=("L stays negative",)),
         ),
         monitors=_monitors,
+        watched=lambda w, law: [_never_again(w)],
         derivations=(
             Derivation(
                 "Lemma 14 (first)",
@@ -269,6 +282,7 @@ STATEMENTS = (
     ),
     Statement(
         id=_CHOICES,
+        group="reading",
         title="L is chosen at most twice in phase 3",
         where="598",
         claim="In phase 3 L is chosen at most twice (second reading of the text after Lemma 14: "

@@ -2,177 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from flint import arb, fmpq
-
-from markov_lrsao.crossing.blocks import State, Stretch, explore_block
-from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.forms.closed import solve_symbolically
+from markov_lrsao.errors import VerificationError
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
-from proofs_check.algebra.polynomials import constants_between
+from proofs_check.algebra.orders import judge_order
 from proofs_check.automata.phase3 import first_subphase, probability_of_e
-from proofs_check.automata.quantities import phase3_parts, phase3_rest
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.expressions import to_ball, to_sympy
+from proofs_check.claims.expressions import to_sympy
+from proofs_check.claims.scope import EVERYWHERE, PAPER, PAPER_HYPER, SIZES_ONLY, Scope
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
+from proofs_check.statements.judging import (
+    closed_form,
+    explicit,
+    first_subphase_known,
+    judged,
+    left_of,
+    right_of,
+    walk_of_phase3,
+)
 from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.uniform import order_in_h
 from proofs_check.statements.workspace import Workspace
 
-__all__ = ["STATEMENTS", "runs_away", "sandwich", "small_ell"]
-
-CONSTANTS = (
-    "1/20",
-    "1/10",
-    "1/5",
-    "1/4",
-    "1/3",
-    "2/5",
-    "1/2",
-    "3/5",
-    "3/4",
-    "1",
-    "3/2",
-    "2",
-    "3",
-    "5",
-    "8",
-    "14",
-    "20",
-    "50",
-)
+__all__ = ["STATEMENTS"]
 
 
-def sandwich(value: Any, order: str, smallest_ell: int = 4) -> tuple[str | None, str | None]:
-    """Return constants c, C with c order <= value <= C order for all l >= smallest_ell, or None."""
-    return constants_between(value, to_sympy(order), CONSTANTS, smallest_ell)
+def _order(workspace: Workspace) -> Iterable[Evidence]:
+    """Judge the order by the closed form of E[T_3^1], which holds for all n and l.
 
-
-PATHS: dict[str, Callable[[int], int]] = {
-    "l = 5": lambda n: 5,
-    "l = sqrt n": lambda n: int(n**0.5),
-    "l = (n-5)/2": lambda n: (n - 5) // 2,
-}
-
-
-def runs_away(value: Callable[[int, int], fmpq], order: Any) -> dict[str, str]:
-    """Return the paths along which value / order keeps growing or falling, n = 10^2 .. 10^14.
-
-    A ratio that is bounded from both sides changes by less than a factor of 50 over twelve
-    decades of n here; one that is off by a power of n or l changes by far more.
-    """
-    found = {}
-    for name, ell_of in PATHS.items():
-        ratios = []
-        for n in (10**2, 10**6, 10**10, 10**14):
-            at = {"n": fmpq(n), "l": fmpq(ell_of(n))}
-            ratios.append(float((arb(value(n, ell_of(n))) / to_ball(order, at)).mid()))
-        if ratios[-1] > 50 * ratios[0] or ratios[-1] * 50 < ratios[0]:
-            found[name] = ", ".join(f"{x:.2e}" for x in ratios)
-    return found
-
-
-def rational_part(n: int, ell: int) -> fmpq:
-    """Return E[T_3] - n H_l."""
-    return phase3_rest(n, ell)
-
-
-def _theta(workspace: Workspace) -> Iterable[Evidence]:
-    """Prove both bounds from the closed form of E[T_3], for the paper's hyper-parameters.
-
-    T_3^2 is n H_{n-k} on average, k the position after the step in which R+ occurs; k is between
-    n-l+1 and n-l+5, since L and J make at most four moves in a walk. So E[T_3^1] lies between
-    the rational part of E[T_3] and that part plus n (H_l - H_{l-5}) <= 5n/(l-4).
+    T_3^1 ends with the first step in which R moves up on the right plateau, or n is hit.
     """
     order = workspace.term("Lemma 15", "order")
-    rest, factor = phase3_parts(None)
-    n, ell = to_sympy("n"), to_sympy("l")
-    details = [f"E[T3] = (rational part) + {factor} H_l, closed form for l >= 4"]
-    wrong = runs_away(rational_part, to_sympy(order))
-    if wrong:
-        yield Evidence(
-            kind=EvidenceKind.SYMBOLIC,
-            verdict=Verdict.REFUTED,
-            summary=f"E[T_3^1] / ({order}) runs away for n = 10^2 .. 10^14: {wrong}",
-            counterexample=Counterexample(
-                statement="Lemma 15",
-                expected=f"E[T_3^1] = Theta({order})",
-                observed=f"ratios for n = 10^2 .. 10^14: {wrong}",
-                values={"n": str(10**14)},
-            ),
-        )
-        return
-    low, high = sandwich(rest, order, 4)[0], sandwich(rest + 5 * n / (ell - 4), order, 5)[1]
-    special = small_ell(order)
-    good = low is not None and high is not None and all(special) and factor == n
-    details += [
-        f"l >= 5: {low} <= E[T_3^1] / ({order}) <= {high}",
-        f"l = 2, 3, 4 by their own closed forms: {special}",
-    ]
-    yield Evidence(
-        kind=EvidenceKind.SYMBOLIC,
-        verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
-        summary=f"{low} <= E[T_3^1] / ({order}) <= {high} for all n, l >= 5; l = 2, 3, 4 apart",
-        range="all valid n, l; paper's hyper-parameters",
-        details=tuple(details),
+    known = first_subphase_known(workspace)
+    outcome = judge_order(known, order, "Theta", workspace.setting.pairs(20))
+    yield judged(
+        outcome,
+        "Lemma 15",
+        f"E[T_3^1] = Theta({order})",
+        details=(f"{known.low} <= E[T_3^1] <= {known.high}", walk_of_phase3(workspace)),
     )
 
 
-def small_ell(order: str) -> list[bool]:
-    """Return for l = 2, 3, 4 whether E[T_3] and E[T_3] - n H_l are of the order, for all n."""
-    import sympy
-
-    ell = to_sympy("l")
-    found = []
-    for fixed in (2, 3, 4):
-        part, slope = phase3_parts(fixed if fixed < 4 else None)
-        whole = part.subs(ell, fixed)
-        harmonic = to_sympy("n") * sympy.harmonic(fixed)
-        if fixed == 4:
-            whole = whole + slope.subs(ell, fixed) * sympy.harmonic(fixed)
-        size = to_sympy(order).subs(ell, fixed)
-        upper = any(_one_sided(to_sympy(c) * size - whole, fixed) for c in CONSTANTS)
-        lower = any(_one_sided(whole - harmonic - to_sympy(c) * size, fixed) for c in CONSTANTS)
-        found.append(upper and lower)
-    return found
+def _explicit(workspace: Workspace) -> Iterable[Evidence]:
+    yield closed_form(workspace, right_of(workspace).first)
+    yield from explicit(
+        workspace,
+        "Lemma 15, explicit",
+        first_subphase_known(workspace),
+        workspace.setting.pick(40, 120),
+    )
 
 
-def _one_sided(difference: Any, fixed: int) -> bool:
-    """Whether a rational function of n is non-negative for all n >= 2 fixed + 5."""
-    import sympy
-
-    n = to_sympy("n")
-    v = sympy.Symbol("v", nonnegative=True)
-    shifted = difference.subs(n, 2 * fixed + 5 + v)
-    top, bottom = sympy.fraction(sympy.cancel(sympy.together(shifted)))
-    signs = []
-    for part in (top, bottom):
-        coefficients = sympy.Poly(part, v).coeffs()
-        if not (all(c >= 0 for c in coefficients) or all(c <= 0 for c in coefficients)):
-            return False
-        signs.append(coefficients[0] > 0)
-    return bool(signs[0] == signs[1])
-
-
-def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
-    """Compute E[T_3^1] exactly and report the smallest and largest ratio."""
-    order = to_sympy(workspace.term("Lemma 15", "order"))
+def _instances(workspace: Workspace) -> Iterable[Evidence]:
+    """Compare the closed form with the engine's own automata, exactly."""
     limit = workspace.setting.pick(12, 24)
-    pairs = [*workspace.setting.pairs(limit), (40, 2), (40, 6), (100, 10), (200, 3), (200, 97)]
-    ratios = {}
+    far = [(40, 2), (40, 6), (60, 12), (80, 37), *([(200, 3)] if workspace.setting.full else [])]
+    pairs = [*workspace.setting.pairs(limit), *far]
+    known = first_subphase_known(workspace)
     for n, ell in pairs:
-        value = to_float(first_subphase(workspace.automata(n, ell)))
-        size = float(to_ball(order, {"n": fmpq(n), "l": fmpq(ell)}).mid())
-        ratios[n, ell] = value / size
-    low, high = min(ratios, key=lambda p: ratios[p]), max(ratios, key=lambda p: ratios[p])
+        exact, formula = first_subphase(workspace.automata(n, ell)), known.exact(n, ell)
+        if exact != formula:
+            raise VerificationError(
+                f"n = {n}, l = {ell}: E[T_3^1] = {exact} by the engine's automata, the closed "
+                f"form says {formula}"
+            )
     yield Evidence(
         kind=EvidenceKind.QUANTITATIVE,
         verdict=Verdict.VERIFIED,
-        summary=f"exact E[T_3^1] over {order}: from {ratios[low]:.4f} at {low} to "
-        f"{ratios[high]:.4f} at {high}",
-        range=f"all valid (n, l) with n <= {limit} and five larger ones; paper's hyper-parameters",
+        summary=f"the closed form is the engine's E[T_3^1] exactly, {len(pairs)} times",
+        scope=Scope(f"all valid (n, l) with n <= {limit} and {len(far)} larger ones", PAPER_HYPER),
+        part="closed form",
     )
 
 
@@ -180,33 +81,22 @@ _P_E = "(n - 1)/(3*(2*n - 1))*(n - l)/n"
 
 
 def _symbolic_probability(workspace: Workspace) -> Iterable[Evidence]:
-    """Derive P(Q[0,R] < 0 <= Q[0,J] after phase 1) over Q(n), times (n-l)/n for L- at n-l."""
-    from sympy import QQ
-    from sympy.polys.fields import field
+    """Derive P(E) from the walk on the left plateau, which is decided for all of (H).
 
-    automata = workspace.automata(60, 12)
-    law = automata.law
-    first = law.landscape.milestones[0]
-    block = explore_block(Stretch(automata, 0, first - 1, (first,)), [State(0, 0, (0,))])
-    fractions, n, ell, _ = field("n,l,H", QQ)
-    solved = solve_symbolically(
-        block, lambda p: p * fractions.one, n, lambda c: 0 * fractions.one, lambda _: False
-    )
-    patterns = automata.patterns[automata.place(0)[1]]
-    j, r = law.actions.index("J"), law.actions.index("R")
-    total = 0 * fractions.one
-    for exit_, weight in solved[0].items():
-        signs = patterns[exit_.patterns[0]].signs
-        if signs[r] < 0 <= signs[j]:
-            total += weight[0]
-    text = str((total * (n - ell) / n).as_expr())
-    outcome = compare_sides(text, "=", _P_E, RANGE, pairs=workspace.setting.pairs(20))
-    yield Evidence(
-        kind=EvidenceKind.SYMBOLIC,
+    Phase 2 leaves J and R of row 0 alone; at n-l then L is the only greedy action, and its
+    downward step, of probability (n-l)/n, is accepted.
+    """
+    left = left_of(workspace)
+    outcome = compare_sides(left.probability, "=", _P_E, RANGE, pairs=workspace.setting.pairs(20))
+    yield judged(
+        outcome,
+        "P(E)",
+        f"P(E) = {_P_E}",
         part="closed form",
-        verdict=Verdict.PROVED if outcome.status == "proved" else Verdict.UNKNOWN,
-        summary=f"P(E) = {_P_E}, from the chain of the left plateau over Q(n, l)",
-        range="all valid n, l, all hyper-parameters in (H)",
+        scope=EVERYWHERE,
+        details=(
+            f"walk on the left plateau: {len(left.walk.steps)} nodes, P(E) = {left.probability}",
+        ),
     )
 
 
@@ -237,7 +127,7 @@ def _probability(workspace: Workspace) -> Iterable[Evidence]:
         verdict=Verdict.VERIFIED,
         part="closed form",
         summary=f"P(E) = {_P_E} exactly",
-        range=f"all {len(pairs)} valid (n, l), n <= {limit}",
+        scope=Scope(f"all {len(pairs)} valid (n, l), n <= {limit}", PAPER_HYPER),
     )
     outcome = compare_sides(
         _P_E,
@@ -256,7 +146,7 @@ def _probability(workspace: Workspace) -> Iterable[Evidence]:
         verdict=verdict,
         part="bound",
         summary=f"P(E) >= {bound}: {outcome.status}; even P(E) > 1/12: {sharper.status}",
-        range="all valid n, l, given the closed form",
+        scope=SIZES_ONLY,
         second=outcome.second,
         counterexample=Counterexample(
             statement="P(E)",
@@ -288,7 +178,7 @@ def _tau(workspace: Workspace) -> Iterable[Evidence]:
         kind=EvidenceKind.SMT,
         verdict=verdict,
         summary=f"tau_(n-l) >= {bound}: {outcome.status} ({outcome.how})",
-        range="all valid n, l, every chance p of leaving n-l-1 in [(l+1)/(2n), (l+1)/n]",
+        scope=EVERYWHERE,
         counterexample=Counterexample(
             statement="tau recurrences",
             expected=f"tau_(n-l) >= {bound}",
@@ -307,8 +197,7 @@ STATEMENTS = (
         id="Lemma 15",
         title="E[T_3^1] = Theta(n^2/l^2)",
         where="600-606, 1087-1133",
-        claim="c n^2/l^2 <= E[T_3^1] <= C n^2/l^2 with constants c, C > 0 for all valid n, l (here "
-        "for the paper's hyper-parameters; see 'Uniform over (H)').",
+        claim="c n^2/l^2 <= E[T_3^1] <= C n^2/l^2 with constants c, C > 0 for all valid n, l.",
         terms={"order": "n**2/l**2"},
         depends=(
             "Lemma 12",
@@ -320,8 +209,22 @@ STATEMENTS = (
             "Moves in a walk",
         ),
         checks=(
-            Check(EvidenceKind.SYMBOLIC, _theta, True),
-            Check(EvidenceKind.QUANTITATIVE, _quantitative),
+            Check(EvidenceKind.SYMBOLIC, _order, True),
+            order_in_h("Lemma 15", "E[T_3^1]", "Theta"),
+        ),
+    ),
+    Statement(
+        id="Lemma 15, explicit",
+        title="E[T_3^1] with constants",
+        where="600-606",
+        claim="2/5 n^2/l^2 <= E[T_3^1] <= 7/4 n^2/l^2 for all valid n, l and the paper's "
+        "hyper-parameters.",
+        scope=PAPER,
+        group="sharper",
+        terms={"lower": "2/5*n**2/l**2", "upper": "7/4*n**2/l**2"},
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _explicit, True, ("closed form", "lower", "upper")),
+            Check(EvidenceKind.QUANTITATIVE, _instances, True, ("closed form",)),
         ),
     ),
     Statement(
@@ -333,8 +236,8 @@ STATEMENTS = (
         terms={"bound": "1/24"},
         depends=("Lemma 6", "Lemma 8"),
         checks=(
-            Check(EvidenceKind.SYMBOLIC, _symbolic_probability),
-            Check(EvidenceKind.SMT, _probability),
+            Check(EvidenceKind.SYMBOLIC, _symbolic_probability, parts=("closed form",)),
+            Check(EvidenceKind.SMT, _probability, parts=("closed form", "bound")),
         ),
         derivations=(
             Derivation(
@@ -360,6 +263,7 @@ STATEMENTS = (
     ),
     Statement(
         id="tau recurrences",
+        rests=("Leaving n-l-1",),
         title="time from n-l to n-l+1",
         where="1124-1131",
         claim="tau_(n-l) = Omega(n^2/l^2), checked as tau_(n-l) >= n^2/(4 l^2).",

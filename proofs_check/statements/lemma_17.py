@@ -11,12 +11,14 @@ from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import Derivation, Line
 from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_ball, to_sympy
+from proofs_check.claims.scope import WITHOUT, Scope
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.statements.statement import Check, Statement
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
+ALL_N = Scope("all n >= 1", WITHOUT)
 _STEP = "ln((k + 1)/k) - 1/(k + 1)"
 """u_k - u_{k+1} for u_k = H_k - ln k."""
 
@@ -61,7 +63,7 @@ def _brackets(workspace: Workspace) -> Iterable[Evidence]:
                 if how == "proved"
                 else how
             ),
-            range="all n >= 1",
+            scope=ALL_N,
             counterexample=None
             if point is None
             else Counterexample(
@@ -102,7 +104,7 @@ def _asymptotic(workspace: Workspace) -> Iterable[Evidence]:
         verdict=verdict,
         part="(1)",
         summary=f"the error is O(1/n^2): {outcome.how}",
-        range="n -> infinity",
+        scope=ALL_N,
         counterexample=Counterexample(
             statement="Lemma 17",
             expected=f"H_n = {expansion} + o(1/n)",
@@ -131,7 +133,7 @@ def _sharper(workspace: Workspace) -> Iterable[Evidence]:
         else (Verdict.PROVED if how == "proved" else Verdict.UNKNOWN),
         summary=f"H_n - ln n - gamma >= {bound}: "
         + (f"fails at n = {point}" if point is not None else how),
-        range="all n >= 1",
+        scope=ALL_N,
         details=tuple(better),
         counterexample=None
         if point is None
@@ -168,6 +170,7 @@ STATEMENTS = (
         id="Lemma 17",
         title="Harmonic numbers",
         where="747-831",
+        scope=ALL_N,
         claim="(1) H_n = ln n + gamma + 1/(2n) + o(1/n); (2) 1/(2n+1) <= H_n - ln n - gamma <= "
         "1/(2n) for n >= 1.",
         terms={
@@ -175,7 +178,10 @@ STATEMENTS = (
             "upper": "1/(2*n)",
             "expansion": "ln(n) + EulerGamma + 1/(2*n)",
         },
-        checks=(Check(EvidenceKind.SYMBOLIC, _brackets), Check(EvidenceKind.SYMBOLIC, _asymptotic)),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _brackets, parts=("(2), lower bound", "(2), upper bound")),
+            Check(EvidenceKind.SYMBOLIC, _asymptotic, parts=("(1)",)),
+        ),
         derivations=(
             Derivation(
                 "Lemma 17 difference",
@@ -326,6 +332,7 @@ STATEMENTS = (
         id="Lemma 17, improved",
         title="the improved lower bound",
         where="828-830",
+        scope=ALL_N,
         claim="1/(2n + 2/3) <= H_n - ln n - gamma for n >= 1.",
         terms={"lower": "1/(2*n + 2/3)"},
         checks=(Check(EvidenceKind.SYMBOLIC, _sharper),),

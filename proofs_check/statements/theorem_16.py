@@ -2,83 +2,54 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
-from flint import fmpq
-
-from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.model.landscape import P
+from markov_lrsao.model.law import UP
 from proofs_check.algebra.brackets import compare_sides
 from proofs_check.algebra.lines import RANGE, Derivation, Line
-from proofs_check.automata.quantities import phase3_mean, phase3_parts, phase3_rest
+from proofs_check.algebra.orders import judge_order
 from proofs_check.claims.counterexample import Counterexample
-from proofs_check.claims.expressions import to_ball, to_sympy
+from proofs_check.claims.scope import EVERYWHERE, PAPER
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
-from proofs_check.statements.lemma_15 import runs_away, sandwich, small_ell
+from proofs_check.logic.cases import cases, region_solver
+from proofs_check.logic.induction import StepFact
+from proofs_check.statements.building import step_check
+from proofs_check.statements.judging import (
+    closed_form,
+    explicit,
+    judged,
+    right_of,
+    third_phase_known,
+    walk_of_phase3,
+)
 from proofs_check.statements.statement import Check, Statement
+from proofs_check.statements.uniform import order_in_h
 from proofs_check.statements.workspace import Workspace
 
 __all__ = ["STATEMENTS"]
 
 
-def _closed_form(workspace: Workspace) -> Iterable[Evidence]:
-    """Bound the closed form of E[T_3] term by term, or find a path along which it is larger."""
+def _order(workspace: Workspace) -> Iterable[Evidence]:
+    """Judge the order by the closed form of E[T_3], which holds for all n and l."""
     order = workspace.term("Theorem 16", "order")
-    rest, _ = phase3_parts(None)
-
-    def whole_mean(n: int, ell: int) -> fmpq:
-        # H_l by its logarithm: far below the factor that is looked for
-        logarithm = math.log(ell) + 0.5772
-        return phase3_rest(n, ell) + n * fmpq(int(10**6 * logarithm), 10**6)
-
-    wrong = {
-        name: ratios
-        for name, ratios in runs_away(whole_mean, to_sympy(order)).items()
-        if float(ratios.split(", ")[-1]) > float(ratios.split(", ")[0])
-    }
-    if wrong:
-        yield Evidence(
-            kind=EvidenceKind.SYMBOLIC,
-            verdict=Verdict.REFUTED,
-            summary=f"E[T3] / ({order}) grows for n = 10^2 .. 10^14 along {wrong}",
-            counterexample=Counterexample(
-                statement="Theorem 16",
-                expected=f"E[T3] = O({order})",
-                observed=f"ratios for n = 10^2 .. 10^14: {wrong}",
-                values={"n": str(10**14)},
-            ),
-        )
-        return
-    low, high = sandwich(rest, "n**2/l**2", 4)
-    harmonic = compare_sides("n*H(l)", "= O", "0", RANGE, order="n*ln(l)")
-    whole = compare_sides("n**2/l**2 + n*ln(l)", "= O", "0", RANGE, order=order)
-    few = small_ell("n**2/l**2")
-    good = high is not None and all(few) and harmonic.status == whole.status == "proved"
-    yield Evidence(
-        kind=EvidenceKind.SYMBOLIC,
-        verdict=Verdict.PROVED if good else Verdict.UNKNOWN,
-        summary=f"E[T3] = (rational part) + n H_l with {low} n^2/l^2 <= rational part <= {high} "
-        f"n^2/l^2, so even Theta(n^2/l^2 + n log l)",
-        range="all valid n, l (l = 2, 3 by their own closed forms); paper's hyper-parameters",
-        details=(f"n H_l = O(n ln l): {harmonic.how}; together: {whole.how}",),
+    known = third_phase_known(workspace)
+    outcome = judge_order(known, order, "O", workspace.setting.pairs(20))
+    yield judged(
+        outcome,
+        "Theorem 16",
+        f"E[T3] = O({order})",
+        details=(f"{known.low} <= E[T3] <= {known.high}", walk_of_phase3(workspace)),
     )
 
 
-def _quantitative(workspace: Workspace) -> Iterable[Evidence]:
-    order = to_sympy(workspace.term("Theorem 16", "order"))
-    limit = workspace.setting.pick(60, 200)
-    ratios = {
-        (n, ell): to_float(phase3_mean(n, ell))
-        / float(to_ball(order, {"n": fmpq(n), "l": fmpq(ell)}).mid())
-        for n, ell in workspace.setting.pairs(limit)
-    }
-    low, high = min(ratios, key=lambda p: ratios[p]), max(ratios, key=lambda p: ratios[p])
-    yield Evidence(
-        kind=EvidenceKind.QUANTITATIVE,
-        verdict=Verdict.VERIFIED,
-        summary=f"exact E[T3] over {order}: from {ratios[low]:.4f} at {low} to "
-        f"{ratios[high]:.4f} at {high}",
-        range=f"all {len(ratios)} valid (n, l) with n <= {limit}; paper's hyper-parameters",
+def _explicit(workspace: Workspace) -> Iterable[Evidence]:
+    yield closed_form(workspace, right_of(workspace).whole)
+    yield from explicit(
+        workspace,
+        "Theorem 16, explicit",
+        third_phase_known(workspace),
+        workspace.setting.pick(60, 200),
     )
 
 
@@ -92,16 +63,17 @@ def _b(workspace: Workspace) -> Iterable[Evidence]:
         outcome.status, Verdict.UNKNOWN
     )
     if verdict is Verdict.UNKNOWN:
-        # n H_m <= n H_l by adding positive terms; for the printed bound this is all there is.
-        same = compare_sides(bound, "=", "n*H(l)", RANGE, pairs=workspace.setting.pairs(12))
-        verdict = Verdict.PROVED if same.status == "proved" else Verdict.UNKNOWN
-        outcome = same if verdict is Verdict.PROVED else outcome
+        # H_m <= H_(l-1) <= H_l, since the terms of a harmonic number are positive
+        for most in ("n*H(l - 1)", "n*H(l)"):
+            found = compare_sides(most, "<=", bound, RANGE, pairs=workspace.setting.pairs(12))
+            if found.status == "proved":
+                verdict, outcome = Verdict.PROVED, found
     yield Evidence(
         kind=EvidenceKind.SYMBOLIC,
         verdict=verdict,
         summary=f"n H_(n-k) <= {bound} for k = n-m, 1 <= m < l: {outcome.status} ({outcome.how}); "
-        f"H_m <= H_l since its terms are positive",
-        range="all valid n, l, all hyper-parameters in (H) (Lemma 5 (2) with f = R, b+1 = n)",
+        f"H_m <= H_(l-1) <= H_l since their terms are positive",
+        scope=EVERYWHERE,
         counterexample=Counterexample(
             statement="(B)",
             expected=f"E[T_3^2] <= {bound}",
@@ -113,6 +85,29 @@ def _b(workspace: Workspace) -> Iterable[Evidence]:
     )
 
 
+def _walks_up(workspace: Workspace) -> Iterable[Evidence]:
+    """Check that R accepts every upward and no downward proposal on the right plateau."""
+    family, induction = workspace.setting.family, workspace.induction
+    plateau = (P - induction.cut, family.milestones[-1] - 1 - P)
+    solver = region_solver(family)
+    wrong = [
+        case
+        for case in cases(family, (induction.cut,), induction.algorithm.accept_equal)
+        if case.action == "R"
+        and solver.feasible((*case.region, *plateau))
+        and case.moved != (1 if case.direction == UP else 0)
+    ]
+    yield Evidence(
+        kind=EvidenceKind.SMT,
+        verdict=Verdict.UNKNOWN if wrong else Verdict.PROVED,
+        part="R walks up",
+        summary=f"R does not walk up only: {wrong[0]}" if wrong else "R accepts upward moves only",
+        scope=EVERYWHERE,
+    )
+
+
+_R_LEADS = "zR1 > zL1 and zR1 > zJ1"
+
 STATEMENTS = (
     Statement(
         id="(B)",
@@ -122,7 +117,27 @@ STATEMENTS = (
         "average.",
         terms={"bound": "n*H(l)"},
         depends=("Lemma 5",),
-        checks=(Check(EvidenceKind.SYMBOLIC, _b),),
+        checks=(
+            Check(EvidenceKind.SYMBOLIC, _b),
+            step_check(
+                "R is kept",
+                StepFact(
+                    "R leads after R+",
+                    _R_LEADS,
+                    "p >= n - l and p1 = p + 1",
+                    (3,),
+                    ("R",),
+                ),
+                StepFact(
+                    "R stays in the lead",
+                    _R_LEADS,
+                    "p >= n - l and zR > zL and zR > zJ",
+                    (3,),
+                    ("R",),
+                ),
+            ),
+            Check(EvidenceKind.SMT, _walks_up, parts=("R walks up",)),
+        ),
         derivations=(
             Derivation(
                 "(B)",
@@ -144,8 +159,8 @@ STATEMENTS = (
         terms={"order": "n**2/l**2 + n*ln(l)"},
         depends=("(B)", "Lemma 15"),
         checks=(
-            Check(EvidenceKind.SYMBOLIC, _closed_form, True),
-            Check(EvidenceKind.QUANTITATIVE, _quantitative, True),
+            Check(EvidenceKind.SYMBOLIC, _order, True),
+            order_in_h("Theorem 16", "E[T3]", "O"),
         ),
         derivations=(
             Derivation(
@@ -155,5 +170,17 @@ STATEMENTS = (
                 (Line("", "n**2/l**2 + n*H(l)"), Line("<= O", "n**2/l**2", order="n*ln(l)")),
             ),
         ),
+    ),
+    Statement(
+        id="Theorem 16, explicit",
+        title="E[T3] with constants",
+        where="609-616",
+        claim="2/5 n^2/l^2 + n H_l <= E[T3] <= n^2/l^2 + n H_l for all valid n, l and the paper's "
+        "hyper-parameters.",
+        scope=PAPER,
+        group="sharper",
+        terms={"lower": "2/5*n**2/l**2 + n*H(l)", "upper": "n**2/l**2 + n*H(l)"},
+        depends=("(B)",),
+        checks=(Check(EvidenceKind.SYMBOLIC, _explicit, True, ("closed form", "lower", "upper")),),
     ),
 )

@@ -7,14 +7,17 @@ once; and the ways of looking at them that many checks have in common (`never`, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
+from markov_lrsao.errors import Refused, VerificationError, attempt
 from markov_lrsao.model.law import StepLaw
-from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from proofs_check.automata.abstraction import SlopeAutomata, slope_automata
 from proofs_check.automata.plateau import PlateauGraph, plateau_graph
+from proofs_check.claims.scope import PAPER_HYPER, Scope
+from proofs_check.claims.setting import HYPOTHESIS
 from proofs_check.claims.terms import Terms
 from proofs_check.claims.verdict import Evidence, EvidenceKind, Verdict
 from proofs_check.logic.facts import facts
@@ -23,12 +26,16 @@ from proofs_check.runs.graph import Edge, Graph, explore
 from proofs_check.runs.landscapes import random_laws
 from proofs_check.runs.monitors import Counter, Monitor
 from proofs_check.runs.run import run_of
-from proofs_check.runs.search import judge, search
+from proofs_check.runs.search import hyper_parameters, judge, search
 
 __all__ = ["Workspace"]
 
-_EXHAUSTIVE_QUICK = ((9, 2), (11, 3), (13, 4))
-_EXHAUSTIVE_FULL = (*_EXHAUSTIVE_QUICK, (10, 2), (12, 3), (15, 5), (17, 6), (21, 8))
+_EXHAUSTIVE_QUICK = ((9, 2), (11, 3), (12, 2), (14, 3))
+"""From n = 2l + 8 on the slope has a site that is next to none of its ends."""
+_EXHAUSTIVE_FULL = (*_EXHAUSTIVE_QUICK, (13, 4), (14, 2), (15, 2), (17, 6), (20, 6), (21, 8))
+_FURTHER = 3
+"""So many further choices of hyper-parameters at the smallest instance, if (H) is changed."""
+_FURTHER_STATES = 50_000
 
 
 _INDUCTIONS: dict[Any, Induction] = {}
@@ -57,17 +64,34 @@ class Workspace:
         smallest = min(valid) if valid else None
         return [smallest, *kept] if smallest is not None and smallest not in kept else kept
 
+    def parameters(self, n: int, ell: int) -> Parameters:
+        """Return the paper's hyper-parameters, or others if the hypothesis excludes them.
+
+        Raises
+        ------
+        VerificationError
+            The hypothesis admits none that could be found.
+        """
+        paper = Parameters.paper(n)
+        if self.setting.admits(n, ell, paper):
+            return paper
+        found = hyper_parameters(self.setting, n, ell)
+        if not found:
+            raise VerificationError(f"no hyper-parameters for n = {n}, l = {ell} were found")
+        return found[0]
+
     def law(self, n: int, ell: int, parameters: Parameters | None = None) -> StepLaw:
         """Return the step law of an instance, with the paper's hyper-parameters by default."""
-        chosen = parameters if parameters is not None else Parameters.paper(n)
+        chosen = parameters if parameters is not None else self.parameters(n, ell)
         return StepLaw.of(self.setting.family.at(n, ell), self.setting.algorithm(chosen))
 
     def graph(self, n: int, ell: int) -> Graph:
         """Return the labelled joint chain of an instance."""
         if (n, ell) in self._graphs:
             return self._graphs[n, ell]
-        key = (self.setting.family, self.setting.algorithm, n, ell)
-        graph = _GRAPHS[key] if key in _GRAPHS else explore(self.law(n, ell))
+        parameters = self.parameters(n, ell)
+        key = (self.setting.family, self.setting.algorithm, n, ell, parameters)
+        graph = _GRAPHS[key] if key in _GRAPHS else explore(self.law(n, ell, parameters))
         self._graphs[n, ell] = graph
         if not self.setting.full:  # the small ones are kept for later verifications
             _GRAPHS[key] = graph
@@ -77,6 +101,23 @@ class Workspace:
         """Yield the labelled joint chains of all exhaustively checked instances."""
         for n, ell in self.exhaustive_pairs:
             yield self.graph(n, ell)
+        yield from self._further
+
+    @cached_property
+    def _further(self) -> tuple[Graph, ...]:
+        """Chains of hyper-parameters that only a changed hypothesis admits, where enumerable."""
+        if self.setting.hypothesis == HYPOTHESIS or not self.exhaustive_pairs:
+            return ()
+        n, ell = self.exhaustive_pairs[0]
+        landscape = self.setting.family.at(n, ell)
+        found: list[Graph] = []
+        for parameters in hyper_parameters(self.setting, n, ell):
+            if len(found) < _FURTHER and not hypothesis_h(landscape, parameters).holds:
+                law = self.law(n, ell, parameters)
+                tried = attempt(partial(explore, law, limit=_FURTHER_STATES))
+                if not isinstance(tried, Refused):
+                    found.append(tried)
+        return tuple(found)
 
     def automata(self, n: int, ell: int) -> RowAutomata:
         """Return the row automata of an instance."""
@@ -85,13 +126,15 @@ class Workspace:
         return self._automata[n, ell]
 
     @property
-    def exhaustive_range(self) -> str:
+    def exhaustive_scope(self) -> Scope:
         """The instances of `graphs`, in words."""
-        return (
-            "joint chain of (n, l) = "
-            + ", ".join(f"({n}, {ell})" for n, ell in self.exhaustive_pairs)
-            + ", paper's hyper-parameters"
+        pairs = ", ".join(f"({n}, {ell})" for n, ell in self.exhaustive_pairs)
+        papers = all(
+            self.setting.admits(n, ell, Parameters.paper(n)) for n, ell in self.exhaustive_pairs
         )
+        hyper = PAPER_HYPER if papers else "one choice each"
+        also = f" and {len(self._further)} beyond (H)" if self._further else ""
+        return Scope(f"joint chains of (n, l) = {pairs}", hyper + also)
 
     # -- shared proofs ----------------------------------------------------------------
 
@@ -112,12 +155,12 @@ class Workspace:
             _INDUCTIONS[key] = Induction(setting, found)
         return _INDUCTIONS[key]
 
-    @cached_property
+    @property
     def slope(self) -> SlopeAutomata:
         """The sign automata of the slope's rows, for all parameters at once."""
         return slope_automata(self.induction)
 
-    @cached_property
+    @property
     def plateau(self) -> PlateauGraph:
         """Phase 3 in cells, for all parameters at once."""
         return plateau_graph(self.induction)
@@ -159,7 +202,7 @@ class Workspace:
                     verdict=Verdict.REFUTED,
                     part=part,
                     summary=f"violated after {len(path)} steps: {seen}",
-                    range=self.exhaustive_range,
+                    scope=self.exhaustive_scope,
                     counterexample=run_of(
                         graph.law,
                         graph.choices(path),
@@ -173,7 +216,7 @@ class Workspace:
             verdict=Verdict.VERIFIED,
             part=part,
             summary=f"{expected}: holds on all {steps:,} reachable steps",
-            range=self.exhaustive_range,
+            scope=self.exhaustive_scope,
         )
 
     def at_most(self, counter: Counter) -> Evidence:
@@ -199,7 +242,7 @@ class Workspace:
                         verdict=Verdict.REFUTED,
                         part=part,
                         summary=f"{seen} after {len(path)} steps at n = {n}, l = {ell}",
-                        range=self.exhaustive_range,
+                        scope=self.exhaustive_scope,
                         counterexample=run_of(
                             graph.law,
                             graph.choices(path),
@@ -214,7 +257,7 @@ class Workspace:
             verdict=Verdict.VERIFIED,
             part=part,
             summary=f"{expected}; sharp value {largest}",
-            range=self.exhaustive_range,
+            scope=self.exhaustive_scope,
             details=tuple(sharp),
         )
 

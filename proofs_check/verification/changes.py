@@ -22,8 +22,6 @@ __all__ = ["check_changes", "near", "plain_name"]
 RELATIONS = ("=", "<", "<=", ">", ">=", "= O", "<= O", "= o")
 _COMPARISON = re.compile(r"->| or | and |[<>=!]=|[<>=]")
 _SHORT = {"thm": "theorem", "th": "theorem", "lem": "lemma", "rem": "remark"}
-_WORDS = {("Signs decide the slope", "classes"), ("Remark 13", "moving"), ("Lemma 6", "last")}
-"""Terms that are lists of names rather than formulas."""
 
 
 def plain_name(name: str) -> str:
@@ -86,18 +84,16 @@ def check_changes(setting: Setting, statements: Mapping[str, Statement]) -> None
 def _check_term(name: str, key: str, text: str, statements: Mapping[str, Statement]) -> None:
     if name not in statements:
         raise ParameterError(f"terms: no statement {brief(name)}{near(name, statements)}")
-    own = statements[name].terms
+    own, words = statements[name].terms, statements[name].words
     if key not in own:
         known = ", ".join(repr(k) for k in own)
         raise ParameterError(
             f"{name} has no term {brief(key)}: "
             + (f"choose from {known}" if own else "it has none at all")
         )
-    if (name, key) in _WORDS or text == own[key]:
+    if key in words or text == own[key]:
         return
-    allowed = {"n", "l", "EulerGamma"}.union(
-        *(_names(t) for k, t in own.items() if (name, k) not in _WORDS)
-    )
+    allowed = {"n", "l", "EulerGamma"}.union(*(_names(t) for k, t in own.items() if k not in words))
     unknown = _names(text) - allowed if own[key] else set()
     if unknown:
         raise ParameterError(

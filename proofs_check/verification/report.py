@@ -12,7 +12,7 @@ from markov_lrsao.tables import table
 from proofs_check.claims.verdict import Evidence, StatementResult, Verdict
 from proofs_check.verification.registry import all_statements
 
-__all__ = ["detail_text", "json_report", "markdown_report", "summary_text", "table_text"]
+__all__ = ["GROUPS", "detail_text", "json_report", "markdown_report", "summary_text", "table_text"]
 
 
 def _evidence_text(result: StatementResult) -> str:
@@ -33,29 +33,70 @@ def _evidence_text(result: StatementResult) -> str:
     return ", ".join(shown)
 
 
-def table_text(results: Sequence[StatementResult]) -> str:
-    """Return one line per statement."""
-    rows = [
-        [
-            r.id,
-            r.title,
-            r.verdict.value + ("*" if r.errata else ""),
-            _evidence_text(r),
-            f"{r.seconds:.1f}",
-        ]
-        for r in results
+GROUPS = {
+    "claim": "What the paper claims",
+    "reading": "Other readings of its sentences",
+    "sharper": "Sharper forms, and what the paper does not claim",
+}
+_HEADER = (
+    "statement",
+    "name",
+    "verdict",
+    "n, l",
+    "hyper-parameters",
+    "evidence",
+    "solvers",
+    "seconds",
+)
+
+
+def _row(r: StatementResult) -> list[str]:
+    """Return the cells of a statement's line; the scope is what the verdict covers."""
+    return [
+        r.id,
+        r.title,
+        r.verdict.value + ("*" if r.errata else ""),
+        r.covered.sizes,
+        r.covered.hyper,
+        _evidence_text(r),
+        str(r.solvers),
+        f"{r.seconds:.1f}",
     ]
-    return table(["statement", "name", "verdict", "evidence", "seconds"], rows, right=[4])
+
+
+def _groups(results: Sequence[StatementResult]) -> list[tuple[str, list[StatementResult]]]:
+    found = [(title, [r for r in results if r.group == g]) for g, title in GROUPS.items()]
+    return [(title, members) for title, members in found if members]
+
+
+def table_text(results: Sequence[StatementResult]) -> str:
+    """Return one line per statement: the paper's claims, other readings, sharper forms."""
+    groups = _groups(results)
+    # One table, so that the columns are the same; the groups' titles go between its lines.
+    lines = table(_HEADER, [_row(r) for _, members in groups for r in members], right=[7])
+    header, rule, *rows = lines.splitlines()
+    parts = []
+    for title, members in groups:
+        parts.append("\n".join([title, "", header, rule, *rows[: len(members)]]))
+        rows = rows[len(members) :]
+    return "\n\n".join(parts)
 
 
 def summary_text(results: Sequence[StatementResult]) -> str:
     """Return the last lines of a report: how many of each verdict, and what is wrong."""
-    counts = Counter(r.verdict for r in results)
-    lines = [
-        ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
-        + f"; {sum(len(r.errata) for r in results)} errata in displayed lines (*)"
-        + f"; {sum(r.seconds for r in results):.0f} s"
-    ]
+    lines = []
+    for title, members in _groups(results):
+        counts = Counter(r.verdict for r in members)
+        lines.append(
+            f"{title}: " + ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+        )
+    theorems = [r for r in results if r.id.startswith("Theorem ") and " " not in r.id[8:]]
+    if theorems:
+        lines.append(", ".join(f"{r.id} {r.verdict.value}" for r in theorems))
+    lines.append(
+        f"{sum(len(r.errata) for r in results)} errata in displayed lines (*); "
+        f"{sum(r.seconds for r in results):.0f} s"
+    )
     for r in results:
         if r.verdict is Verdict.REFUTED:
             reason = next(e for e in r.evidence if e.verdict is Verdict.REFUTED)
@@ -70,8 +111,8 @@ def summary_text(results: Sequence[StatementResult]) -> str:
 def _evidence_lines(e: Evidence) -> list[str]:
     part = f" [{e.part}]" if e.part else ""
     lines = [f"- {e.kind.value}{part}: {e.verdict.value}, {e.summary} ({e.seconds:.2f} s)"]
-    if e.range:
-        lines.append(f"    for: {e.range}")
+    if str(e.scope):
+        lines.append(f"    for: {e.scope}")
     if e.second:
         lines.append(f"    {e.second}" if " " in e.second else f"    second solver: {e.second}")
     lines.extend(f"    {line}" for line in e.details)
@@ -90,8 +131,14 @@ def detail_text(result: StatementResult) -> str:
         "",
         result.claim,
         "",
-        f"verdict: {result.verdict.value}",
+        f"claimed for: {result.scope}",
+        f"verdict: {result.verdict.value}"
+        + (f", for {result.covered}" if str(result.covered) else ""),
     ]
+    if result.solvers.queries:
+        lines.append(
+            f"solvers: {result.solvers} ({result.solvers.queries} queries behind what is proved)"
+        )
     if result.depends:
         lines.append(f"leans on: {', '.join(result.depends)}")
     if result.refuted_support:
@@ -128,17 +175,13 @@ def markdown_report(results: Sequence[StatementResult], level: str) -> str:
     """Return a report with links between statements, evidence and code."""
     code = _code()
     known = {r.id for r in results}
-    lines = [
-        f"# Statements of the paper, checked (level {level})",
-        "",
-        "| statement | name | verdict | evidence | s |",
-        "|---|---|---|---|---:|",
-    ]
-    lines += [
-        f"| [{r.id}](#{_anchor(r.id)}) | {r.title} | {r.verdict.value}{'*' if r.errata else ''} "
-        f"| {_evidence_text(r)} | {r.seconds:.1f} |"
-        for r in results
-    ]
+    lines = [f"# Statements of the paper, checked (level {level})"]
+    for title, members in _groups(results):
+        lines += ["", f"## {title}", "", f"| {' | '.join(_HEADER)} |", "|---" * 7 + "|---:|"]
+        for r in members:
+            cells = [cell.replace("|", "\\|") or "-" for cell in _row(r)]
+            cells[0] = f"[{r.id}](#{_anchor(r.id)})"
+            lines.append(f"| {' | '.join(cells)} |")
     lines += ["", *(f"- {line}" for line in summary_text(results).splitlines()), ""]
     for r in results:
         lines += [
