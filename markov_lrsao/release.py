@@ -6,7 +6,7 @@ from functools import cache
 
 __all__ = ["SCHEMA", "release"]
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the JSON that commands print; see docs/json.md."""
 
 

@@ -68,7 +68,12 @@ for name, function, *examples in (
     ("sweep", sweep.sweep, "sweep --n 50:500:50 --ell 2,sqrt --runs 200 --out s.sqlite"),
     ("cross-validate", cross_validate.cross_validate, "cross-validate --n-max 12"),
     ("relax", relax.relax, "relax --n 9:14 --ell 2 --factors 0,0+,0.5,0.9,1.05"),
-    ("verify", verify.verify, 'verify "Lemma 10"'),
+    (
+        "verify",
+        verify.verify,
+        'verify "Lemma 10"',
+        'verify --n 9:14 --claim "visits at l+3 <= 5" --claim "positive entries per row <= 1"',
+    ),
     ("replay", replay.replay, "verify 'Lemma 5' --save bad", "replay bad/lemma-5.json"),
     ("figures", figures.figures, "figures --quick --only objectives --out figures"),
     ("report", report.report, "report --quick --out report.html"),

@@ -246,6 +246,12 @@ def instance(
             hint = f"an integer in {allowed[0]}..{allowed[1]}" if allowed else "e.g. --ell 2"
             raise ParameterError(f"--ell is missing: give the gap parameter, {hint}")
         shape = family.at(n, ell or 0)
+        if shape.beyond_theory:
+            typer.echo(
+                f"note: ell = {ell} is outside the paper's range; its statements do not speak "
+                f"about it",
+                err=True,
+            )
     else:
         shape = Landscape.load(landscape)
         if n is not None and n != shape.n:

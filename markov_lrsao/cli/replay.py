@@ -1,8 +1,7 @@
-"""`markov-lrsao replay`: a counterexample's run, step by step, with exact Q-values."""
+"""`markov-lrsao replay`: a counterexample judged, its run step by step with exact Q-values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,37 +10,52 @@ import typer
 from markov_lrsao.cli.options import JsonOption
 from markov_lrsao.cli.output import emit
 from markov_lrsao.tables import table
+from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from proofs_check.claims.counterexample import Counterexample
     from proofs_check.runs.run import Record
+    from proofs_check.verification.confirming import Judgement
 
 __all__ = ["replay"]
+
+_CODES = {"confirmed": 0, "not confirmed": 1, "cannot be judged": 3}
 
 
 def replay(
     file: Annotated[Path, typer.Argument(help="Counterexample written by `verify --save`.")],
     as_json: JsonOption = False,
-) -> None:
-    """Replay a counterexample: every step with the exact Q-entry it changes."""
+) -> int:
+    """Judge a counterexample: play its run with exact Q-values and compute the claim anew.
+
+    What the file says to have been observed is compared, not believed. Exit code 0: confirmed;
+    1: not confirmed; 2: unreadable; 3: cannot be judged.
+    """
     from proofs_check.claims.counterexample import Counterexample
-    from proofs_check.runs.run import replay as play
+    from proofs_check.runs.run import law_at
+    from proofs_check.verification.confirming import confirm
 
     bad = Counterexample.load(file)
-    records = play(bad)[1] if bad.replayable else None
-    emit(as_json, lambda: _object(bad, records), lambda: _text(bad, records))
+    if bad.replayable:
+        law_at(bad)  # numbers that make no landscape or algorithm are an unreadable file
+    judged = confirm(bad)
+    emit(as_json, lambda: _object(bad, judged), lambda: printable(_text(bad, judged), "\n"))
+    return _CODES[judged.status.value]
 
 
-def _object(bad: Counterexample, records: Sequence[Record] | None) -> dict[str, Any]:
+def _object(bad: Counterexample, judged: Judgement) -> dict[str, Any]:
     from markov_lrsao.exact.rationals import rational_text
 
     about = {
         "statement": bad.statement,
-        "expected": bad.expected,
-        "observed": bad.observed,
+        "part": bad.part,
+        "claim": bad.claim or _about(bad)[1],
+        "terms": dict(bad.terms),
         "values": dict(bad.values),
+        "judgement": judged.to_dict(),
+        "said_to_be_observed": bad.observed,
     }
-    if records is None:
+    if not bad.replayable:
         return about
     steps = [
         {
@@ -56,17 +70,72 @@ def _object(bad: Counterexample, records: Sequence[Record] | None) -> dict[str, 
             "next_position": r.next_position,
             "phase": r.phase,
         }
-        for r in records
+        for r in judged.records
     ]
-    return {**about, "steps": steps}
+    landscape = {"objectives": {k: list(v) for k, v in bad.objectives.items()}}
+    return {**about, "target": bad.target, **landscape, "steps": steps}
 
 
-def _text(bad: Counterexample, records: Sequence[Record] | None) -> str:
+def _about(bad: Counterexample) -> tuple[str, str]:
+    """Return a heading and the claim in words."""
+    from proofs_check.claims.counterexample import OWN
+    from proofs_check.verification.registry import all_statements
+
+    if bad.statement == OWN:
+        return "counterexample to an own claim", bad.claim
+    statement = all_statements().get(bad.statement)
+    part = f", part {bad.part}" if bad.part else ""
+    if statement is None:
+        return f"counterexample to {bad.statement}{part}", "(no such statement)"
+    title = f"{statement.id}{part}: {statement.title} (source lines {statement.where})"
+    return f"counterexample to {title}", statement.claim
+
+
+def _text(bad: Counterexample, judged: Judgement) -> str:
+    from markov_lrsao.exact.rationals import shorten
+
+    heading, claim = _about(bad)
+    at = ", ".join(f"{k} = {shorten(v, 40)}" for k, v in bad.values.items())
+    lines = [heading, claim, at]
+    if judged.hypothesis:
+        lines.append(f"hypothesis (H): {judged.hypothesis}")
+    if bad.replayable:
+        lines += ["", *_landscape(bad)]
+    if judged.records:
+        lines += ["", _steps(judged.records)]
+    lines.append("")
+    if judged.expected and judged.expected != claim:
+        lines.append(f"expected: {judged.expected}")
+    if judged.seen:
+        lines.append(f"observed: {judged.seen}")
+    lines += [f"{judged.status.value}: {judged.reason}", *judged.remarks]
+    return "\n".join(lines)
+
+
+def _landscape(bad: Counterexample) -> list[str]:
+    """Return the landscape in words: a family's name, or the values of all objectives."""
+    from markov_lrsao.model.landscape import FAMILIES
+    from proofs_check.runs.run import law_at
+
+    law = law_at(bad)
+    shape = law.landscape
+    own = {name: values.tolist() for name, values in shape.objectives.items()}
+    for name, family in FAMILIES.items():
+        span = family.ell_range(shape.n)
+        if span is not None and span[0] <= shape.ell <= span[1]:
+            known = family.at(shape.n, shape.ell)
+            if own == {key: values.tolist() for key, values in known.objectives.items()}:
+                return [f"{law.algorithm.name} on {name}"]
+    rows = [
+        f"  {name}: {' '.join(map(str, values))}{' (target)' if name == shape.target else ''}"
+        for name, values in own.items()
+    ]
+    return [f"{law.algorithm.name} on the objectives, at positions 0..{shape.n}", *rows]
+
+
+def _steps(records: tuple[Record, ...]) -> str:
     from markov_lrsao.exact.rationals import rational_text, shorten
 
-    if records is None:
-        return f"{bad.statement}: a point, not a run\n{bad.describe()}"
-    at = ", ".join(f"{k} = {shorten(v, 40)}" for k, v in bad.values.items())
     rows = [
         [
             str(r.time),
@@ -84,8 +153,4 @@ def _text(bad: Counterexample, records: Sequence[Record] | None) -> str:
     ]
     header = ["t", "phase", "position", "largest", "step", "outcome", "reward"]
     header += ["Q before", "Q after", "next"]
-    return (
-        f"counterexample to {bad.statement}\n{at}\n\n"
-        f"{table(header, rows, right=[0, 1, 2, 6, 7, 8, 9])}\n\n"
-        f"expected: {bad.expected}\nobserved: {bad.observed}"
-    )
+    return table(header, rows, right=[0, 1, 2, 6, 7, 8, 9])

@@ -1,4 +1,4 @@
-"""`markov-lrsao verify`: a verdict on every statement of the paper."""
+"""`markov-lrsao verify`: a verdict on every statement of the paper, or on claims of one's own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from markov_lrsao.cli.claims import check_own
 from markov_lrsao.cli.completion import statements
-from markov_lrsao.cli.options import JsonOption, NamesOption
+from markov_lrsao.cli.options import (
+    ALGORITHM,
+    ELLS,
+    LANDSCAPE,
+    MAX_STATES,
+    NS,
+    AlgorithmName,
+    AlphaOption,
+    GammaOption,
+    JsonOption,
+    NamesOption,
+    OutsideHOption,
+    ROption,
+)
 from markov_lrsao.cli.output import emit, json_text
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.progress import terminal_progress
 from markov_lrsao.storage import check_writable, write_whole
 from markov_lrsao.tables import VERDICT_COLOURS
@@ -28,43 +43,113 @@ class Level(StrEnum):
     full = "full"
 
 
+_STATEMENT = typer.Argument(
+    help='Statements such as "Lemma 10"; all if none is given.', autocompletion=statements
+)
+_LEVEL = typer.Option(help="quick: two minutes; full: some ten minutes.")
+_MARKDOWN = typer.Option("--markdown", help="Write a linked report to this file.")
+_SAVE = typer.Option("--save", help="Write counterexamples (JSON, for `replay`) into this folder.")
+_CERTIFICATES = typer.Option(
+    "--certificates",
+    metavar="DIR",
+    help="Write what the verdicts rest on into this folder; "
+    "`python -m proofs_check.checker DIR` checks it.",
+)
+_STRICT = typer.Option("--strict", help="Exit with 1 if anything is REFUTED or UNKNOWN.")
+_CLAIM = typer.Option(
+    "--claim",
+    help='A claim of your own, e.g. "visits at l+3 <= 5"; may be repeated. The options '
+    "below belong to it.",
+)
+_NO_PROOF = typer.Option("--no-proof", help="Do not try a proof for all n, l and (H).")
+
+
 def verify(
-    statement: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help='Statements such as "Lemma 10"; all if none is given.', autocompletion=statements
-        ),
-    ] = None,
-    level: Annotated[
-        Level, typer.Option(help="quick: two minutes; full: some five minutes.")
-    ] = Level.quick,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write a linked report to this file.")
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", help="Write counterexamples (JSON, for `replay`) into this folder."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if anything is REFUTED or UNKNOWN.")
-    ] = False,
+    statement: Annotated[list[str] | None, _STATEMENT] = None,
+    level: Annotated[Level, _LEVEL] = Level.quick,
+    markdown: Annotated[Path | None, _MARKDOWN] = None,
+    save: Annotated[Path | None, _SAVE] = None,
+    certificates: Annotated[Path | None, _CERTIFICATES] = None,
+    strict: Annotated[bool, _STRICT] = False,
     names: NamesOption = False,
+    claim: Annotated[list[str] | None, _CLAIM] = None,
+    landscape: Annotated[str | None, LANDSCAPE] = None,
+    algorithm: Annotated[AlgorithmName | None, ALGORITHM] = None,
+    n: Annotated[str | None, NS] = None,
+    ell: Annotated[str | None, ELLS] = None,
+    alpha: AlphaOption = None,
+    gamma: GammaOption = None,
+    r: ROption = None,
+    outside_h: OutsideHOption = False,
+    max_states: Annotated[int | None, MAX_STATES] = None,
+    no_proof: Annotated[bool, _NO_PROOF] = False,
     as_json: JsonOption = False,
 ) -> int:
-    """Check statements of the paper and print a verdict with its evidence for each."""
+    """Check statements of the paper, or claims of your own, and print a verdict for each.
+
+    A claim is QUANTITY [per row | per position | at P] (<= | < | = | >= | >) NUMBER about all runs;
+    quantities are visits, uses(OBJ), positive entries, entry(OBJ) and moves before hit(P), see
+    docs/own_lemmas.md. Exit code 0: all hold; 1: one fails, with a shortest run; 2: not understood;
+    3: undecided within --max-states.
+    """
+    given = {
+        "--landscape": landscape,
+        "--algorithm": algorithm,
+        "--n": n,
+        "--ell": ell,
+        "--alpha": alpha,
+        "--gamma": gamma,
+        "--r": r,
+        "--outside-h": outside_h or None,
+        "--max-states": max_states,
+        "--no-proof": no_proof or None,
+    }
+    if claim:
+        others = {
+            "statements": statement,
+            "--list": names or None,
+            "--strict": strict or None,
+            "--markdown": markdown,
+            "--certificates": certificates,
+        }
+        for name, other in others.items():
+            if other:
+                raise ParameterError(f"{name} and --claim exclude each other: leave one out")
+        return check_own(claim, {k: v for k, v in given.items() if v is not None}, save, as_json)
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(f'{name} belongs to a claim: add e.g. --claim "visits <= 5"')
+    if names:
+        _list(as_json)
+        return 0
+    return _statements(statement, level, markdown, save, certificates, strict, as_json)
+
+
+def _statements(
+    statement: list[str] | None,
+    level: Level,
+    markdown: Path | None,
+    save: Path | None,
+    certificates: Path | None,
+    strict: bool,
+    as_json: bool,
+) -> int:
+    """Check statements of the paper."""
     from proofs_check import Setting, Verdict
     from proofs_check import verify as run
     from proofs_check.verification.report import json_report, markdown_report
 
-    if names:
-        _list(as_json)
-        return 0
     if markdown is not None:
         check_writable(markdown, "markdown")
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
         check_writable(save / "x", "save")
-    results = run(statement, Setting(level=level.value), progress=terminal_progress)
+    results = run(
+        statement,
+        Setting(level=level.value),
+        progress=terminal_progress,
+        certificates=certificates,
+    )
     if markdown is not None:
         write_whole(markdown, markdown_report(results, level.value))
     if save is not None:

@@ -87,6 +87,8 @@ def template(name: str) -> str:
 
 def render(content: Content) -> str:
     """Return the HTML of the whole page."""
+    from proofs_check.verification.report import GROUPS
+
     statements = content.verification["statements"]
     counts = Counter(s["verdict"] for s in statements)
     return (
@@ -97,6 +99,7 @@ def render(content: Content) -> str:
             numbers=content.numbers,
             figures=content.figures,
             statements=statements,
+            groups=GROUPS,
             counts={verdict: counts[verdict] for verdict in remarks.MARKS if counts[verdict]},
             level=content.verification.get("level", "quick"),
             version=content.version,

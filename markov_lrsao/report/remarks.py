@@ -57,6 +57,10 @@ SURVIVES = {
     "Smallest n": "Only the stated range of n is off.",
     "Isolated points": "A side remark about a value of l outside the range.",
     "End points": "A slip of one index in the text; the definitions are right.",
+    "Plateau sizes": "The left plateau has one position more; the ranges in the same sentence are "
+    "right.",
+    "After Lemma 14, selected": "Read as moves inside the plateau, 'never used again' is proved "
+    "for all of (H).",
     "Improvement": "With Theta in place of Omega the claim holds.",
     "Lemma 3, one position": "Read with every position of the state, the lemma is proved.",
 }

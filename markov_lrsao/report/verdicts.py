@@ -25,6 +25,9 @@ _STATEMENT_KEYS = {
     "title",
     "location",
     "claim",
+    "group",
+    "scope",
+    "covered",
     "verdict",
     "evidence",
     "errata",
@@ -38,7 +41,7 @@ _EVIDENCE_KEYS = {
     "verdict",
     "part",
     "summary",
-    "range",
+    "scope",
     "details",
     "second_solver",
     "counterexample",
@@ -82,14 +85,15 @@ def check_report(data: Any, source: str) -> dict[str, Any]:
     """Return `data` if it is a report on exactly the registered statements."""
     from proofs_check.claims.verdict import EvidenceKind, Verdict
     from proofs_check.verification.registry import all_statements
+    from proofs_check.verification.report import GROUPS
 
     def refuse(what: str) -> FileFormatError:
         return FileFormatError(f"`verify` {printable(source)}: {what}; {_MAKE}")
 
     if not isinstance(data, dict) or not isinstance(data.get("statements"), list):
         raise refuse("no list of statements")
-    if data.get("schema", SCHEMA) != SCHEMA:  # 0.1 wrote none, and the same fields
-        raise refuse(f"its schema is {data['schema']!r}, but {SCHEMA} is read")
+    if data.get("schema") != SCHEMA:  # 0.1 wrote none
+        raise refuse(f"its schema is {data.get('schema')!r}, but {SCHEMA} is read")
     verdicts, kinds = {v.value for v in Verdict}, {k.value for k in EvidenceKind}
     for s in data["statements"]:
         if not isinstance(s, dict) or not set(s) >= _STATEMENT_KEYS:
@@ -105,6 +109,8 @@ def check_report(data: Any, source: str) -> dict[str, Any]:
             raise refuse(f"an erratum of {s['id']!r} lacks some of its fields")
         if s["verdict"] not in verdicts:
             raise refuse(f"{s['id']!r} has the unknown verdict {s['verdict']!r}")
+        if s["group"] not in GROUPS:
+            raise refuse(f"{s['id']!r} is of the unknown group {s['group']!r}")
     known, found = list(all_statements()), [s["id"] for s in data["statements"]]
     if sorted(known) != sorted(found):
         same = len(set(known) & set(found))
