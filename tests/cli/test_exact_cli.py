@@ -34,7 +34,7 @@ NINE = ["exact", "--n", "9", "--ell", "2"]
 BAD = [
     (["exact", "--n", "8", "--ell", "2"], ["n = 8", "n = 9", "ell = 2"]),
     (["exact", "--n", "9", "--ell", "3"], ["ell = 3", "2..2"]),
-    (["exact", "--n", "13", "--ell", "1"], ["ell = 1", "2..4"]),
+    (["exact", "--n", "13", "--ell", "0"], ["ell = 0", "2..4"]),
     (["exact", "--n", "-4", "--ell", "2"], ["n = -4"]),
     (["exact", "--n", "9"], ["--ell", "2..2"]),
     (["exact", "--ell", "2"], ["--n"]),
@@ -85,6 +85,19 @@ BAD = [
         ["missing.json", "neither known nor a file", "jump-open"],
     ),
 ]
+
+
+def test_a_plateau_of_one_position_is_taken_with_a_note(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["exact", "--n", "9", "--ell", "1"])
+    out, err = capsys.readouterr()
+    assert "177313413216587/2734038347040" in out
+    assert err == (
+        "note: ell = 1 is outside the paper's range; its statements do not speak about it\n"
+    )
+    main(NINE)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD, ids=[" ".join(a)[6:] or "-" for a, _ in BAD])

@@ -111,8 +111,8 @@ LINES = [
     ("figures --list", 0),
     ("figures --only objectives --quick --out figs", 0),
     ("report --quick --out r.html", 0),
-    ("replay run.json", 0),
-    ("replay point.json", 0),
+    ("replay run.json", 3),
+    ("replay point.json", 3),
 ]
 
 

@@ -78,7 +78,7 @@ PLAIN = {
     "sites, long": ["sites", "--n", "60", "--ell", "3"],
 }
 """Not tables, or not only; what they print goes through pipes as well."""
-BAD = """{"format": "markov-lrsao counterexample 1", "statement": "a claim", "expected": "x",
+BAD = """{"format": "markov-lrsao counterexample 1", "statement": "Lemma 5", "expected": "x",
 "observed": "y", "values": {"n": "2", "l": "0", "alpha": "1/2", "gamma": "1/10", "r": "1"},
 "objectives": {"F": [0, 0, 1], "f": [0, 1, 0]}, "target": "F", "milestones": [2],
 "steps": [["f", "up"], ["f", "up"], ["f", "down"]]}"""

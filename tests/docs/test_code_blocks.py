@@ -258,7 +258,12 @@ def test_commands_in_sentences_can_be_parsed(path: Path) -> None:
 def test_statements_named_in_the_documents_exist() -> None:
     from proofs_check import find
 
-    lines = [line for path in DOCUMENTS for line in spoken(path) if line.startswith("verify ")]
+    lines = [
+        line
+        for path in DOCUMENTS
+        for line in spoken(path)
+        if line.startswith("verify ") and "--claim" not in line
+    ]
     assert len(lines) > 10
     for line in lines:
         for word in shlex.split(line)[1:]:

@@ -139,9 +139,15 @@ def test_steps_that_must_not_be_proved(
 
 def test_a_step_that_fails_between_the_integers_is_not_refuted() -> None:
     outcome = compare_sides("(n - 9)*(n - 10)", ">=", "0", ("n >= 9",), pairs=PAIRS)
-    assert outcome.status == "unknown"
-    assert "real n, l only" in outcome.how
+    assert outcome.status == "proved"
+    assert "integers" in outcome.how
     assert compare_sides("(x - 9)*(x - 10)", ">=", "0", ("x >= 9",)).status == "refuted"
+
+
+def test_a_step_that_fails_at_one_far_integer_is_refuted_there() -> None:
+    outcome = compare_sides("(n - 1000)**2", ">", "0", ("n >= 9",), pairs=PAIRS)
+    assert outcome.status == "refuted"
+    assert outcome.point["n"] == "1000"
 
 
 ORDERS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,17 @@ from flint import fmpq
 
 import proofs_check
 from markov_lrsao import Algorithm, Parameters, StepLaw
-from markov_lrsao.errors import SolverError
+from markov_lrsao.errors import ParameterError, SolverError, VerificationError
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN, ONEMAX, Affine, LandscapeFamily, N, P
 from proofs_check import Erratum, Evidence, EvidenceKind, Setting, StatementResult, Verdict
+from proofs_check.claims.counterexample import Counterexample
 from proofs_check.claims.expressions import to_sympy
+from proofs_check.claims.scope import EVERYWHERE, NOWHERE, PAPER
 from proofs_check.claims.verdict import combine
 from proofs_check.logic.cases import cases, region_solver
 from proofs_check.logic.facts import facts
-from proofs_check.logic.induction import Fact, Induction, StepFact, _is_generic
+from proofs_check.logic.induction import Fact, Induction, StepFact
+from proofs_check.logic.journal import Query
 from proofs_check.logic.smt import Answer, Prover, _ask_cvc5, from_sympy, summary_of
 from proofs_check.verification.registry import workspace_of
 
@@ -101,10 +105,13 @@ def test_the_second_solver_is_asked_where_it_should_be(monkeypatch: pytest.Monke
 
 def test_a_contradicting_second_solver_is_an_error() -> None:
     head = "(declare-const x Real)"
-    assert _ask_cvc5(f"{head}(assert (and (> x 0.0) (< x 0.0)))(check-sat)", 5) == "agrees"
-    with pytest.raises(SolverError, match="disagree"):
-        _ask_cvc5(f"{head}(assert (> x 0.0))(check-sat)", 5)
-    assert _ask_cvc5(f"{head}(assert (> x 0.0))", 5) == "unknown"
+    empty, open_ = f"{head}(assert (and (> x 0.0) (< x 0.0)))", f"{head}(assert (> x 0.0))"
+    assert _ask_cvc5(Query(status="unsat", text=empty), 5) == "agrees"
+    assert _ask_cvc5(Query(status="sat", text=open_), 5) == "agrees"
+    for query in (Query(status="unsat", text=open_), Query(status="sat", text=empty)):
+        with pytest.raises(SolverError, match="disagree"):
+            _ask_cvc5(query, 5)
+    assert _ask_cvc5(Query(status="unknown", text=open_), 5) == "unknown"
 
 
 def test_confirmations_are_counted() -> None:
@@ -278,6 +285,7 @@ def test_a_fact_without_its_companions_is_refused() -> None:
     assert alone.prove([few]).verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.exhaustive
 def test_the_hypothesis_is_used(induction: Induction) -> None:
     """Lemma 12's bound on row n-l-1 needs the upper end of (H)."""
     every = facts(workspace_of(QUICK).terms)
@@ -305,15 +313,50 @@ def test_the_hypothesis_is_used(induction: Induction) -> None:
 )
 def test_facts_about_every_row_are_told_from_those_about_one(text: str, generic: bool) -> None:
     """A fact about every row is assumed once per row that a step touches."""
-    assert _is_generic(text) is generic
+    assert Fact("", text).generic is generic
 
 
 def test_the_steps_are_not_vacuous(induction: Induction) -> None:
     """As docs/statements.md has it."""
     text = (Path(proofs_check.__file__).parents[1] / "docs" / "statements.md").read_text("utf-8")
     assert f"{induction.satisfiable_steps()} of its {len(induction.steps)} step cases" in text
+
+
+def test_an_unsatisfiable_hypothesis_proves_nothing() -> None:
     contradiction = Induction(QUICK.mutate(hypothesis=(*QUICK.hypothesis, "r < 0")), [])
-    assert contradiction.satisfiable_steps() == 0
+    with pytest.raises(SolverError, match="satisfy the hypothesis"):
+        contradiction.prove([Fact("anything", "p < 0")])
+
+
+def test_a_fact_about_all_rows_holds_in_all_phases() -> None:
+    """A step shows it for its own row only, so a new phase may not bring a new one."""
+    with pytest.raises(ParameterError, match="must hold in all phases"):
+        Fact("late", "L <= 0", (3,))
+
+
+@pytest.mark.slow
+def test_a_false_fact_takes_those_with_it_that_lean_on_it() -> None:
+    """With the bound of Lemma 2 at -1 nothing that needs an upper bound is proved."""
+    changed = QUICK.mutate(terms={("Lemma 2", "bound"): "-1"})
+    induction = workspace_of(changed).induction
+    names = {fact.name for fact in induction.established}
+    assert "upper bound" not in names
+    assert "L or J" in names  # Lemma 4 needs no other fact
+    wanted = next(f for f in induction.facts if f.name == "upper bound")
+    assert induction.prove([wanted]).verdict is Verdict.UNKNOWN
+    assert induction.satisfiable_steps() > 0
+
+
+def test_dependencies_of_facts(induction: Induction) -> None:
+    """Lemma 4 leans on itself, not on the bound of Lemma 2; and the facts it names suffice."""
+    by_name = {fact.name: fact for fact in induction.facts}
+    used = induction.leans_on(by_name["L or J"])
+    assert by_name["L or J"] in used
+    assert by_name["upper bound"] not in used
+    core = induction.prover.core(["a > 0"], ["b > 0", "c > 0"], "a*c > 0")
+    assert core == {1}
+    with pytest.raises(SolverError, match="not derived"):
+        induction.leans_on(Fact("false", "zJ = 0"))
 
 
 def test_the_second_solver_hears_every_twelfth_query(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,7 +413,15 @@ def test_updates_in_the_induction_are_those_of_real_runs(induction: Induction) -
 
 
 def item(verdict: Verdict, part: str = "", kind: EvidenceKind = EvidenceKind.SMT) -> Evidence:
-    return Evidence(kind=kind, verdict=verdict, summary="", part=part)
+    witness = Counterexample(statement="", expected="", observed="")
+    return Evidence(
+        kind=kind,
+        verdict=verdict,
+        summary="",
+        part=part,
+        scope=EVERYWHERE,
+        counterexample=witness if verdict is Verdict.REFUTED else None,
+    )
 
 
 def test_verdicts_are_ordered() -> None:
@@ -385,14 +436,17 @@ def test_verdicts_are_ordered() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_combinations(reverse: bool) -> None:
-    """Best per part unless refuted, then the worst part; in any order."""
+    """Best per part unless refuted or a proof is open, then the worst part; in any order."""
 
     def combined(*items: Evidence) -> str:
         return combine(items[::-1] if reverse else items).value
 
     verdicts = list(Verdict)
     for better, worse in pairwise(verdicts[:-1]):
-        assert combined(item(better, "a"), item(worse, "a")) == better
+        kept = Verdict.UNKNOWN if worse is Verdict.UNKNOWN and better.rank else better
+        assert combined(item(better, "a"), item(worse, "a")) == kept
+        weaker = item(worse, "a", EvidenceKind.EXHAUSTIVE)
+        assert combined(item(better, "a"), weaker) == better
         assert combined(item(better, "a"), item(worse, "b")) == worse
     for other in verdicts[:-1]:
         assert combined(item(other, "a"), item(Verdict.REFUTED, "a")) == "REFUTED"
@@ -404,6 +458,33 @@ def test_combinations(reverse: bool) -> None:
     assert combined() == "UNKNOWN"
 
 
+def test_a_proof_for_less_than_is_claimed_is_none() -> None:
+    proved = replace(item(Verdict.PROVED), scope=PAPER)
+    assert combine([proved]) is Verdict.VERIFIED
+    assert combine([proved], PAPER) is Verdict.PROVED
+    assert combine([replace(proved, scope=NOWHERE)], PAPER) is Verdict.VERIFIED
+
+
+def test_an_open_proof_is_not_outranked() -> None:
+    """Instances do not make up for a proof that was tried and is open."""
+    for kind in (EvidenceKind.SMT, EvidenceKind.AUTOMATA, EvidenceKind.SYMBOLIC):
+        tried = item(Verdict.UNKNOWN, kind=kind)
+        instances = item(Verdict.VERIFIED, kind=EvidenceKind.EXHAUSTIVE)
+        assert combine([tried, instances]) is Verdict.UNKNOWN
+        assert combine([tried, instances, item(Verdict.PROVED)]) is Verdict.PROVED
+
+
+def test_random_runs_that_could_not_be_made_decide_nothing() -> None:
+    idle = item(Verdict.UNKNOWN, kind=EvidenceKind.STATISTICAL)
+    assert combine([item(Verdict.PROVED, "a"), idle]) is Verdict.PROVED
+    assert combine([idle]) is Verdict.UNKNOWN
+
+
+def test_a_refutation_needs_a_witness() -> None:
+    with pytest.raises(VerificationError, match="without a witness"):
+        Evidence(kind=EvidenceKind.EXHAUSTIVE, verdict=Verdict.REFUTED, summary="bad")
+
+
 def test_results_for_machines() -> None:
     """The keys and values that readers of `verify --json` find."""
     evidence = Evidence(
@@ -411,7 +492,8 @@ def test_results_for_machines() -> None:
         verdict=Verdict.PROVED,
         summary="s",
         part="(1)",
-        range="r",
+        scope=PAPER,
+        facts=("f",),
         details=("d",),
         second="cvc5",
         seconds=1.23456,
@@ -424,6 +506,8 @@ def test_results_for_machines() -> None:
         title="t",
         location="l",
         claim="c",
+        scope=PAPER,
+        group="sharper",
         evidence=(evidence,),
         errata=(erratum,),
         depends=("Lemma 1",),
@@ -436,6 +520,9 @@ def test_results_for_machines() -> None:
         "title": "t",
         "location": "l",
         "claim": "c",
+        "group": "sharper",
+        "scope": {"sizes": "all valid n, l", "hyper_parameters": "the paper's"},
+        "covered": {"sizes": "all valid n, l", "hyper_parameters": "the paper's"},
         "verdict": "PROVED",
         "evidence": [
             {
@@ -443,7 +530,8 @@ def test_results_for_machines() -> None:
                 "verdict": "PROVED",
                 "part": "(1)",
                 "summary": "s",
-                "range": "r",
+                "scope": {"sizes": "all valid n, l", "hyper_parameters": "the paper's"},
+                "facts": ["f"],
                 "details": ["d"],
                 "second_solver": "cvc5",
                 "seconds": 1.235,
@@ -458,10 +546,12 @@ def test_results_for_machines() -> None:
                 "corrected": "y",
                 "reason": "why",
                 "inherited": ["z"],
+                "point": {},
             }
         ],
         "depends": ["Lemma 1"],
         "refuted_support": ["Lemma 1"],
+        "solvers": {"queries": 0, "confirmed_by_second": 0},
         "code": ["f"],
         "seconds": 2.346,
     }

@@ -179,23 +179,32 @@ def test_the_range_may_begin_later() -> None:
 @pytest.mark.parametrize(
     ("value", "order", "low", "high"),
     [
-        ("n + l", "n", "1", "2"),
+        ("n + l", "n", "1", "3/2"),
         ("n", "n", "1", "1"),
-        ("2*n - l", "n", "1", "2"),
-        ("-n", "n", None, "1/2"),
+        ("2*n - l", "n", "3/2", "2"),
+        ("-n", "n", None, "1/1000000000"),
         ("n*l", "n", "2", None),
-        ("(n + l)/(l + 1)", "n/(l + 1)", "1", "2"),
-        ("-(n + l)/(-l - 1)", "n/(l + 1)", "1", "2"),
+        ("n*l", "-n", None, None),
+        ("n*l", "n - 20", None, None),
+        ("(n + l)/(l + 1)", "n/(l + 1)", "1", "3/2"),
+        ("-(n + l)/(-l - 1)", "n/(l + 1)", "1", "3/2"),
     ],
 )
 def test_constants(value: str, order: str, low: str | None, high: str | None) -> None:
-    found = constants_between(to_sympy(value), to_sympy(order), ["1/2", "1", "2", "3"])
-    assert found == (low, high)
+    found = constants_between([(to_sympy(value), (2, None))], to_sympy(order))
+    assert [None if c is None else str(c) for c in found] == [low, high]
     for (n, ell), (text, sign) in product(GRID, ((low, 1), (high, -1))):
         if text is not None:
             names = {"n": fmpq(n), "l": fmpq(ell)}
             v, o, c = (evaluate(t, names, {"number": fmpq}) for t in (value, order, text))
             assert sign * (v - c * o) >= 0
+
+
+def test_constants_hold_for_all_forms_together() -> None:
+    general, special = (to_sympy("n + l"), (3, None)), (to_sympy("3*n"), (2, 2))
+    low, high = constants_between([general, special], to_sympy("n"))
+    assert (str(low), str(high)) == ("1", "3")
+    assert [str(c) for c in constants_between([special], to_sympy("n"))] == ["3", "3"]
 
 
 # -- formulas ----------------------------------------------------------------------------------

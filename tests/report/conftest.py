@@ -14,6 +14,7 @@ import pytest
 
 from markov_lrsao.figures import FIGURES, Settings
 from markov_lrsao.progress import no_progress
+from markov_lrsao.release import SCHEMA
 from markov_lrsao.report import Content, findings, render
 from markov_lrsao.report.values import exact_values
 from proofs_check import verify
@@ -114,6 +115,9 @@ def verification() -> dict[str, Any]:
             "title": s.title,
             "location": f"source lines {s.where}",
             "claim": s.claim,
+            "group": s.group,
+            "scope": s.scope.to_dict(),
+            "covered": s.scope.to_dict(),
             "verdict": "PROVED",
             "errata": [],
             "depends": list(s.depends),
@@ -126,7 +130,7 @@ def verification() -> dict[str, Any]:
                     "verdict": "PROVED",
                     "part": "",
                     "summary": "made up",
-                    "range": "",
+                    "scope": s.scope.to_dict(),
                     "details": ["a", "b"],
                     "second_solver": "",
                     "seconds": 0.0,
@@ -138,7 +142,7 @@ def verification() -> dict[str, Any]:
     }
     made_up["Lemma 12"]["errata"] = [ERRATUM]
     statements = [real.get(name, record) for name, record in made_up.items()]
-    return {"level": "quick", "counts": {}, "statements": statements}
+    return {"schema": SCHEMA, "level": "quick", "counts": {}, "statements": statements}
 
 
 @pytest.fixture(scope="session")

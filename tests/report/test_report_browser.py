@@ -330,11 +330,13 @@ def test_statements_are_filtered(page: Any, verification: dict[str, Any]) -> Non
         )
         return names
 
-    every = [s["id"] for s in verification["statements"]]
+    order = ("claim", "reading", "sharper")
+    statements = sorted(verification["statements"], key=lambda s: order.index(s["group"]))
+    every = [s["id"] for s in statements]
     page.execute_script("document.querySelector('[data-filter=\"\"]').click()")
     assert shown() == every
     page.execute_script("document.querySelector('[data-filter=REFUTED]').click()")
-    assert shown() == [s["id"] for s in verification["statements"] if s["verdict"] == "REFUTED"]
+    assert shown() == [s["id"] for s in statements if s["verdict"] == "REFUTED"]
     page.execute_script("document.querySelector('[data-filter=ERRATA]').click()")
     assert shown() == ["Lemma 12"]
     page.execute_script(

@@ -267,6 +267,8 @@ def break_report(report: dict[str, Any], what: str) -> Any:
         first["evidence"] = 5
     elif what == "id":
         first["id"] = ["Lemma 5"]
+    elif what == "group":
+        first["group"] = "rumour"
     elif what == "twice":
         copy["statements"][1] = first
     return copy
@@ -281,6 +283,7 @@ def break_report(report: dict[str, Any], what: str) -> Any:
         ("evidence", "lacks some"),
         ("kind", "unknown verdict or kind"),
         ("verdict", "unknown verdict 'FINE'"),
+        ("group", "unknown group 'rumour'"),
         ("twice", "of the"),
         ("type", "wrong type"),
         ("id", "wrong type"),

@@ -154,9 +154,8 @@ def test_a_run_on_the_page_is_the_replayed_one(verification: dict[str, Any]) -> 
         s for s in verification["statements"] if s["id"] == "Failing excursions, no way out"
     )
     example = next(e["counterexample"] for e in statement["evidence"] if e["counterexample"])
-    macros: Any = (
-        templates().get_template("statements.html").make_module({"statements": [], "counts": {}})
-    )
+    nothing: dict[str, Any] = {"statements": [], "counts": {}, "groups": {}}
+    macros: Any = templates().get_template("statements.html").make_module(nothing)
     text = macros.counterexample(statement["id"], example, 0, 2)
     assert "a run of 14 steps" in text
     rows = re.findall(r"<tr>(.*?)</tr>", text)
@@ -202,7 +201,7 @@ def test_hostile_text_stays_text(content: Content) -> None:
 
     def poisoned(value: Any) -> Any:
         if isinstance(value, dict):
-            kept = ("id", "verdict", "kind", "counterexample")
+            kept = ("id", "group", "verdict", "kind", "counterexample")
             return {k: v if k in kept else poisoned(v) for k, v in value.items()}
         if isinstance(value, list):
             return [poisoned(v) for v in value]

@@ -30,6 +30,8 @@ def contracts(root: Path) -> dict[str, list[list[str]]]:
     data = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     found: dict[str, list[list[str]]] = {}
     for contract in data["tool"]["importlinter"]["contracts"]:
+        if contract["type"] != "layers":
+            continue
         inside = contract.get("containers", [""])[0]
         found[inside or "markov_lrsao"] = [
             [f"{inside}.{name}" if inside else name for name in layer.replace(" ", "").split("|")]

@@ -184,7 +184,9 @@ def by_values(law: StepLaw) -> tuple[Answer, MarkovChain | None]:
     return solve_values(block, "exact", 2), chain
 
 
-def compare_with_oracle(instance: Instance, chain: MarkovChain, steps: int) -> int:
+def compare_with_oracle(
+    instance: Instance, chain: MarkovChain, steps: int, largest: int = 150
+) -> int:
     """Compare the laws of the position after 0, 1, .. steps; return how many were compared."""
     oracle = RuleOracle(instance.objectives, instance.target, instance.rule)
     matrix = [
@@ -197,7 +199,7 @@ def compare_with_oracle(instance: Instance, chain: MarkovChain, steps: int) -> i
     now = {int(chain.start[0]): fmpq(1)}
     compared = 0
     for t, weights in enumerate(
-        oracle.propagate({(0, oracle.zero_table()): 1}, steps, largest=150)
+        oracle.propagate({(0, oracle.zero_table()): 1}, steps, largest=largest)
     ):
         expected = {p: fmpq(w, oracle.denominator**t) for p, w in position_law(weights).items()}
         found: dict[int, fmpq] = {}
