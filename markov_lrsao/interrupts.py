@@ -261,9 +261,11 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
     except BaseException:
         ours = [p for p in multiprocessing.active_children() if p not in others]
+        # First the shutdown: the pool's thread then drops what was cancelled. Should it meet a dead
+        # process before, it fails on a future that is cancelled already, and prints a traceback.
+        pool.shutdown(wait=False, cancel_futures=True)
         for process in ours:
             process.kill()
-        pool.shutdown(wait=False, cancel_futures=True)
         for process in ours:
             process.join()
         raise

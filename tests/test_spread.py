@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 import time
 
 import pytest
 
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.interrupts import spread
+from markov_lrsao.interrupts import process_pool, spread
 
 JOBS = list(range(12))
 
@@ -59,3 +60,26 @@ def test_a_caller_that_stops_early_leaves_no_process() -> None:
     assert next(results)[0] == 0
     results.close()
     assert nobody_lives()
+
+
+def leave_early(taken: int) -> None:
+    with process_pool(2) as pool:
+        results = pool.map(time.sleep, [0.001] * 400)
+        for _ in range(taken):
+            next(results)
+        results.close()
+        raise KeyboardInterrupt
+
+
+def test_leaving_a_pool_early_prints_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool's thread meets dead processes and cancelled jobs, in either order.
+
+    Killing before shutting down fails in about one round of fifteen.
+    """
+    failures: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    for taken in range(60):
+        with pytest.raises(KeyboardInterrupt):
+            leave_early(taken % 20)
+    time.sleep(0.3)
+    assert failures == []

@@ -70,9 +70,10 @@ def _connected(address: str) -> Iterator[Any]:
             "`scheduler` needs Dask: install it with pip install 'markov-lrsao[dask]'"
         ) from None
     dask: Any = distributed
-    # What Dask has to say about lost connections is said here, in one line.
-    for name in ("distributed", *logging.root.manager.loggerDict):
-        if name.partition(".")[0] == "distributed":
+    # What Dask has to say about lost connections is said here, in one line; Tornado, which runs its
+    # event loop, would report an interrupt that hits one of Dask's callbacks.
+    for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = dask.Client(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
