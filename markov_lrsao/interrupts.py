@@ -245,6 +245,23 @@ def _begin_worker(parent: int) -> None:
     _end_with_parent(parent)
 
 
+def _silence_abandoned_pools() -> None:
+    """Have the thread of a pool that is given up end without a traceback.
+
+    Where it meets a dead process before it has dropped the cancelled jobs, it fails on one of
+    them (until Python 3.12). Nobody waits for these jobs any more.
+    """
+    from concurrent.futures import InvalidStateError
+
+    printed = threading.excepthook
+
+    def hook(failure: threading.ExceptHookArgs) -> None:
+        if failure.exc_type is not InvalidStateError:
+            printed(failure)
+
+    threading.excepthook = hook
+
+
 @contextmanager
 def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool whose processes are killed when the block is left by an exception.
@@ -261,8 +278,7 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
     except BaseException:
         ours = [p for p in multiprocessing.active_children() if p not in others]
-        # First the shutdown: the pool's thread then drops what was cancelled. Should it meet a dead
-        # process before, it fails on a future that is cancelled already, and prints a traceback.
+        _silence_abandoned_pools()
         pool.shutdown(wait=False, cancel_futures=True)
         for process in ours:
             process.kill()
