@@ -17,6 +17,7 @@ from flint import fmpq
 
 from markov_lrsao.answers.plan import (
     Bounded,
+    Composed,
     Counted,
     Followed,
     Joint,
@@ -25,6 +26,7 @@ from markov_lrsao.answers.plan import (
     Plan,
     Trapped,
     after_cut,
+    composed,
     counted,
     joint,
     plan,
@@ -34,8 +36,10 @@ from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.chains.solvers import Field
+from markov_lrsao.crossing.composition import first_passage, trap_of
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
+from markov_lrsao.crossing.segments import Line
 from markov_lrsao.errors import (
     CrossingError,
     LrsaoError,
@@ -48,10 +52,10 @@ from markov_lrsao.errors import (
     attempt,
     granted,
 )
-from markov_lrsao.exact.balls import Positive, checked
+from markov_lrsao.exact.balls import Ball, Positive, checked
 from markov_lrsao.exact.moments import central_from_factorial
 from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
-from markov_lrsao.exact.rationals import RationalLike, rational
+from markov_lrsao.exact.rationals import RationalLike, rational, to_float
 from markov_lrsao.exact.series import Element
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
@@ -128,7 +132,8 @@ def runtime(
     ----------
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
-        "auto" takes the joint chain where it is small, and the other way where one refuses
+        "segments" composes regions whose rows do not come back, "auto" takes the joint chain where
+        it is small, and another way where one refuses
     field : "exact" rationals or "float"
     moments : 2 for mean and variance, up to 4 for more central moments
     merge : merge equivalent patterns first (joint only)
@@ -141,7 +146,7 @@ def runtime(
     ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError
     """
     for name, given, known in (
-        ("method", method, ("auto", "joint", "crossing")),
+        ("method", method, ("auto", "joint", "crossing", "segments")),
         ("field", field, ("exact", "float")),
     ):
         if given not in known:
@@ -184,7 +189,7 @@ def seek_runtime(
             found = _solve(law, when_stuck(law, options), options, moments)
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
-            return Refused(type(e)(f"{e}; {_instead(law, e)}"))
+            return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
         case Refused():
             return found
     total, *phases = found.values
@@ -196,7 +201,7 @@ def seek_runtime(
         parameters=algorithm.parameters,
         hypothesis_h=holds,
         method=found.method,
-        merged=options.merge or found.method == "crossing",
+        merged=options.merge or found.method != "joint",
         states=found.states,
         seconds=time.perf_counter() - begun,
         total=total[0],
@@ -223,6 +228,8 @@ def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer
             return attempt(lambda: _joint(law, chain, options, moments))
         case Counted(d):
             return attempt(lambda: _crossing(d, options.field, moments))
+        case Composed(line):
+            return attempt(lambda: _segments(line, options.field, moments))
         case Bounded(d):
             enclosed = enclose_moments(d, moments)
             return Answer(enclosed.values, "crossing", d.states, undecided=enclosed.undecided)
@@ -249,19 +256,25 @@ def _with_better_trap(law: StepLaw, found: Answer) -> Answer:
     return replace(found, trap=replace(trap, lower=lower, upper=upper))
 
 
-def _instead(law: StepLaw, error: LrsaoError) -> str:
+def _instead(law: StepLaw, error: LrsaoError, tried: Method) -> str:
     """Return what to do instead of a method that has failed: another that is seen to work."""
-    found = attempt(lambda: granted(_probe(law, error)), (LrsaoError,))
-    if isinstance(found, Refused):
-        return "estimate with `simulate()`"
-    other = "joint" if isinstance(error, CrossingError) else "crossing"
-    return f'{"" if other == "joint" else "or "}use `method="{other}"`'
+    counts: list[Method] = ["crossing", "segments"]
+    others: list[Method] = ["segments", "joint"] if isinstance(error, CrossingError) else counts
+    for other in others:
+        if other == tried:
+            continue
+        found = attempt(lambda way=other: granted(_probe(law, way)), (LrsaoError,))  # type: ignore[misc]
+        if not isinstance(found, Refused):
+            return f'{"or " if others is counts else ""}use `method="{other}"`'
+    return "estimate with `simulate()`"
 
 
-def _probe(law: StepLaw, error: LrsaoError) -> Plan | Answer:
-    """Try the other method within seconds."""
+def _probe(law: StepLaw, other: Method) -> Plan | Answer:
+    """Try another method within seconds."""
     found: Plan
-    if isinstance(error, CrossingError):
+    if other == "segments":
+        return composed(law)
+    if other == "joint":
         found = joint(law, Options(max_states=_PROBED_STATES))
         match found:
             case Refused(UndecidedComparisonError()):
@@ -310,6 +323,31 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
         ):
             known += phases[order:]
     return Answer(values, "crossing", decomposition.states)
+
+
+def _segments(line: Line, field: Field, moments: int) -> Answer:
+    """Return the moments that segments give; those of runs that may get stuck are infinite."""
+    ends = line.law.landscape.milestones
+    spans = [(0, ends[-1]), *zip((0, *ends[:-1]), ends, strict=True)]
+    known: dict[tuple[int, int], list[Quantity]] = {}
+    for begin, end in dict.fromkeys(spans):
+        found = first_passage(line, end, counted_from=begin, order=moments)
+        known[begin, end] = (
+            [_in_field(x, field) for x in central_from_factorial(found)]
+            if found[0] == 1
+            else [Infinite()] * moments
+        )
+    total = known[0, ends[-1]]
+    trap = trap_of(line) if total[0].infinite else None
+    return Answer([known[span] for span in spans], "segments", line.states, trap=trap)
+
+
+def _in_field(number: fmpq, field: Field) -> Quantity:
+    """Return an exact number, or the float next to it with a bound of the rounding."""
+    if field == "exact":
+        return Exact(number)
+    value = to_float(number)
+    return Quantity.of(Ball(value, abs(value) * 2.0**-52))
 
 
 def exact_moments(decomposition: Decomposition, order: int) -> list[list[Quantity]]:

@@ -34,6 +34,7 @@ class Method(StrEnum):
     auto = "auto"
     joint = "joint"
     crossing = "crossing"
+    segments = "segments"
 
 
 def exact(

@@ -14,26 +14,28 @@ dimension stays bounded, so that the time is linear in the number of regions.
 Two uses. A *slope* is a segment in the middle of the line, entered from either end any number of
 times: `slope_automaton` has the four letters, by which shared rows drive it. A *prefix* begins at
 position 0: it is never left downwards, and one letter, a return from above, is all
-(`hitting_time`).
+(`first_passage`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
+from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.minimal import Automaton, identity, minimise, scalar, zero
-from markov_lrsao.crossing.segments import Crossing, Crossings, Region, regions_between
+from markov_lrsao.crossing.segments import Crossing, Crossings, Line, Region, regions_between
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.graphs import components_of
+from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.exact.series import Element
 from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.rows.automata import RowAutomata
 
-__all__ = ["Letter", "Mark", "first_passage", "slope_automaton"]
+__all__ = ["Letter", "Mark", "first_passage", "slope_automaton", "trap_of"]
 
 Blocks = dict[tuple[int, int], fmpq_mat]
 """A matrix on the tensor product: (memory of Y before, after) -> matrix on the space of X."""
@@ -95,7 +97,12 @@ class _Space:
             {(place[i], place[k]): b for (i, k), b in inside.items()}, len(members), len(members)
         )
         other = self.dense(
-            {(place[i], c): rows[i][j] for i in members for c, j in enumerate(columns) if j in rows[i]},
+            {
+                (place[i], c): rows[i][j]
+                for i in members
+                for c, j in enumerate(columns)
+                if j in rows[i]
+            },
             len(members),
             len(columns),
         )
@@ -140,14 +147,14 @@ class _Space:
         return fmpq_mat(1, self.memory * self.size, [x for part in parts for x in part])
 
     def automaton(
-        self, below: Automaton, start: fmpq_mat, letters: Mapping[Letter, Blocks], near: Automaton
+        self, below: Automaton, start: fmpq_mat, letters: Mapping[Any, Blocks], near: Automaton
     ) -> Automaton:
         """Return the minimal automaton; `near` is one that may have the same bases."""
         end = fmpq_mat(self.memory * self.size, 1, below.end.entries() * self.memory)
         matrices = {letter: self.whole(blocks) for letter, blocks in letters.items()}
-        shift = self.whole({at: below.shift for at in self.one})
+        shift = self.whole(dict.fromkeys(self.one, below.shift))
         composed = Automaton(start, matrices, shift, end, below.order)
-        return minimise(composed, near.bases)
+        return minimise(composed, near.bases if list(near.letters) == list(matrices) else None)
 
 
 def _sum(terms: Sequence[fmpq_mat]) -> fmpq_mat:
@@ -251,7 +258,7 @@ def _extended(x: Automaton, region: Region, crossings: Crossings, marks: bool) -
     space = _Space(x, len(region.memory))
     y = {crossing: space.region(weights) for crossing, weights in crossings.items()}
     split: dict[Crossing, dict[Mark, fmpq_mat]] = {}
-    for (entered, left, mark), matrix in x.letters.items():  # type: ignore[misc]
+    for (entered, left, mark), matrix in x.letters.items():
         split.setdefault((entered, left), {})[mark] = matrix
     x_du, x_uu = (_sum(list(split[entered, UP].values())) for entered in (DOWN, UP))
     bounce = _then(y[DOWN, DOWN], x_uu)
@@ -264,9 +271,9 @@ def _extended(x: Automaton, region: Region, crossings: Crossings, marks: bool) -
         letters[UP, UP, mark] = blocks
     for mark, x_ud in split[UP, DOWN].items():
         back = space.solve(bounce, _then(y[DOWN, DOWN], x_ud))
-        x_dd = {at: split[DOWN, DOWN][mark] for at in space.one}
+        x_dd = dict.fromkeys(space.one, split[DOWN, DOWN][mark])
         letters[DOWN, DOWN, mark] = _plus(x_dd, _after(x_du, back))
-        straight = {at: x_ud for at in space.one}
+        straight = dict.fromkeys(space.one, x_ud)
         letters[UP, DOWN, mark] = _times(y[UP, DOWN], _plus(straight, _after(x_uu, back)))
     return space.automaton(x, space.row({0: x.start}), letters, x)
 
@@ -275,28 +282,86 @@ def _extended(x: Automaton, region: Region, crossings: Crossings, marks: bool) -
 
 
 def first_passage(
-    automata: RowAutomata, until: int, *, counted_from: int = 0, order: int = 2
+    line: Line, until: int | None = None, *, counted_from: int = 0, order: int = 2
 ) -> Element:
     """Return E[z^S; `until` is hit] about z = 1, up to (z - 1)^order.
 
     S is the number of steps from the first hitting of `counted_from` to the first hitting of
-    `until`, both of which begin regions. All rows below `until` have one region.
+    `until`, by default the optimum; both begin regions.
 
-    Raises
-    ------
-    CrossingError
+    >>> from markov_lrsao.crossing.segments import line_of
+    >>> from markov_lrsao.model.algorithm import Algorithm
+    >>> from markov_lrsao.model.landscape import Landscape
+    >>> from markov_lrsao.model.law import StepLaw
+    >>> thirds = Landscape.from_arrays({"X": [p // 3 for p in range(13)]}, "X")
+    >>> first_passage(line_of(StepLaw.of(thirds, Algorithm.rls())), order=1)
+    (1, 414622/1155)
     """
+    end = line.law.optimum if until is None else until
+    prefix = scalar(order)
+    for prefix in _prefixes(line, end, counted_from, order):  # noqa: B007 # the last one
+        pass
+    return prefix.value(prefix.start)
+
+
+def trap_of(line: Line) -> Trap | None:
+    """Return where runs get stuck, if they do, and with which probability.
+
+    A run that is lost when a region is added has got stuck there, or bounces for ever between it
+    and what is below.
+    """
+    arrived = fmpq(1)
+    entry: str | None = None
+    for i, prefix in enumerate(_prefixes(line, line.law.optimum, 0, 0)):
+        following = prefix.value(prefix.start)[0]
+        if following < arrived and entry is None:
+            found = (_stuck_state(region) for region in reversed(line.regions[: i + 1]))
+            entry = next(state for state in found if state is not None)
+        arrived = following
+    return None if entry is None else Trap(entry, 1 - arrived, 1 - arrived)
+
+
+def _stuck_state(region: Region) -> str | None:
+    """Return a state from which a region is never left upwards, in words; None: there is none.
+
+    A walk that leaves the region comes back where it left.
+    """
+    block = region.block
+    ending: set[int] = set()
+    inside: list[list[int]] = []
+    after: list[list[int]] = []
+    for i, edges in enumerate(block.edges):
+        up = [t for t, _ in edges if isinstance(t, Exit) and t.direction == UP]
+        down = [t for t, _ in edges if isinstance(t, Exit) and t.direction == DOWN]
+        inside.append([t for t, _ in edges if isinstance(t, int)])
+        inside[i] += [t for t in map(block.comes_back, down) if t is not None]
+        after.append([*inside[i], *(t for t in map(block.comes_back, up) if t is not None)])
+        if up:
+            ending.add(i)
+    while more := {i for i, row in enumerate(inside) if ending & {*row}} - ending:
+        ending |= more
+    queue = [block.start[0]]
+    for i in queue:
+        if i not in ending:
+            state, automata = block.states[i], block.stretch.automata
+            row = int(block.law.row[state.position])
+            label = automata.label(automata.class_of(row), state.patterns[0])
+            return f"p={state.position} [{block.law.row_value[row]}: {label}]"
+        queue += [j for j in dict.fromkeys(after[i]) if j not in queue]
+    return None
+
+
+def _prefixes(line: Line, end: int, counted_from: int, order: int) -> Iterator[Automaton]:
+    """Yield the automata of the lowest region, of the two lowest, ..; see `_raised`."""
     evaluation = Evaluation(exact=True, order=order)
     prefix = scalar(order)
-    for region in regions_between(automata, 0, until):
+    for region in line.regions:
+        if region.first >= end:
+            return
         counted = region.first >= counted_from
-        prefix = _raised(
-            prefix,
-            region,
-            {flag: region.crossings(evaluation, flag) for flag in {True, counted}},
-            counted,
-        )
-    return prefix.value(prefix.start)
+        weights = {flag: region.crossings(evaluation, flag) for flag in {True, counted}}
+        prefix = _raised(prefix, region, weights, counted)
+        yield prefix
 
 
 def _raised(
@@ -322,7 +387,7 @@ def _raised(
             letters[flag] = y[UP, UP]
         if flag == counted:
             start = space.row({j: x.start * b for (i, j), b in passed.items() if i == 0})
-    return space.automaton(x, start, letters, x)  # type: ignore[arg-type]
+    return space.automaton(x, start, letters, x)
 
 
 def _leading_up(crossings: Crossings, memory: int) -> Crossings:

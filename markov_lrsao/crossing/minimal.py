@@ -21,8 +21,9 @@ proposed; it is used only if all letters map its span into itself, which is chec
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -30,7 +31,8 @@ from markov_lrsao.exact.series import Element
 
 __all__ = ["Automaton", "Basis", "Letter", "identity", "minimise", "scalar", "zero"]
 
-Letter = Hashable
+Letter = Any
+"""Anything hashable."""
 Basis = tuple[tuple[int, int], ...]
 """Words: each is an earlier word (-1: none) followed by a letter's number."""
 
