@@ -219,9 +219,8 @@ def test_the_dimension_of_a_slope_does_not_grow_with_its_length() -> None:
     sizes = []
     for n in (16, 20, 24):
         automata, _ = merge_patterns(derive_automata(StepLaw.of(Landscape.jump(n, 3))))
-        sizes.append(
-            [slope_automaton(automata, 4, n - 3, order=0, marks=m).size for m in (False, True)]
-        )
+        for marks in (False, True):
+            sizes.append(slope_automaton(automata, 4, n - 3, order=0, marks=marks).size)
     assert sizes == [3, 4] * 3
 
 
