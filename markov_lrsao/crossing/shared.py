@@ -12,6 +12,10 @@ The walk is then a chain on (position, patterns of the rows followed, history of
 a number of states that does not depend on n: entering a middle leads to where it is left. Rows may
 come back any number of times, and the walk may fall back to any of them. The steps that histories
 keep are counted when the run ends.
+
+**Forgetting.** A *wall* is a position, or a middle, that the walk can never again leave downwards.
+Once the walk is above one, rows that are met only below it are forgotten, and the steps that
+histories below it keep are counted at once.
 """
 
 from __future__ import annotations
@@ -41,6 +45,8 @@ __all__ = ["Chain", "Core", "core_of", "generating_function"]
 _MOST_STATES = 60_000
 _SHORTEST_MIDDLE = 2
 """A middle of fewer positions is followed."""
+_FORGOTTEN = -1
+"""Stands for a pattern or a history that does not matter any more."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,11 @@ class State:
     phase: int
     patterns: tuple[int, ...]
     histories: tuple[int, ...]
+
+
+Settled = tuple[tuple[int, int], ...]
+"""(middle, its history) of middles that are forgotten."""
+Edge = tuple[int, Weight | int, Settled]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +113,15 @@ class Chain:
 
     Attributes
     ----------
-    edges : state -> (next state, weight); a weight of a middle is the number of the response
+    edges : state -> (next state, weight, histories of middles that are forgotten by that move); a
+        weight of a middle is the number of the response
     """
 
     core: Core
     begin: int
     end: int
     states: tuple[State, ...]
-    edges: tuple[tuple[tuple[int, Weight | int], ...], ...]
+    edges: tuple[tuple[Edge, ...], ...]
 
     @property
     def flags(self) -> tuple[bool, ...]:
@@ -119,7 +131,7 @@ class Chain:
     @cached_property
     def order(self) -> Any:
         """Strongly connected components of the states, successors first."""
-        return components_of([[to for to, _ in row] for row in self.edges])
+        return components_of([[to for to, _, _ in row] for row in self.edges])
 
 
 def core_of(law: StepLaw, automata: RowAutomata | None = None) -> Core:
@@ -128,15 +140,10 @@ def core_of(law: StepLaw, automata: RowAutomata | None = None) -> Core:
     Raises
     ------
     CrossingError
-        No slope has a middle, or a phase ends in one.
+        A phase ends within a middle.
     """
     merged, _ = merge_patterns(automata if automata is not None else automata_of(law))
     spans = list(_middles(merged))
-    if not spans:
-        raise CrossingError(
-            "no slope has neighbouring positions that are alike, each with an agent state of its "
-            "own: there is nothing that segments could take together"
-        )
     inside = np.zeros(law.optimum + 1, dtype=np.bool_)
     for first, last in spans:
         inside[first : last + 1] = True
@@ -181,16 +188,28 @@ class _Exploration:
         for k, regions in enumerate(core.middles):
             self.entered[regions[0].first] = (k, DOWN)
             self.entered[regions[-1].last] = (k, UP)
+        row = core.law.row[: core.law.optimum]
+        self.highest = [int(np.flatnonzero(row == r)[-1]) for r in core.rows]
+        self.sites = [
+            (int(p), self.slot[int(row[p])], _walls(core.automata, int(p)))
+            for p in np.flatnonzero(np.bincount(row)[row] == 1).tolist()
+            if int(row[p]) in self.slot
+        ]
+        self.closed = [
+            {h for h in range(len(m.sides)) if m.sides[h] == UP and _is_wall(m, h)}
+            for m in self.middles
+        ]
 
     def chain(self) -> Chain:
         """Return the chain."""
         start = State(0, 0, (0,) * len(self.core.rows), (0,) * len(self.middles))
         index = {start: 0}
         states = [start]
-        edges: list[tuple[tuple[int, Weight | int], ...]] = []
+        edges: list[tuple[Edge, ...]] = []
         for state in states:
             row = []
-            for target, weight in self.successors(state):
+            for after, weight in self.successors(state):
+                target, settled = self.remembered(after)
                 if target not in index:
                     if len(states) >= _MOST_STATES:
                         raise CrossingError(
@@ -199,7 +218,7 @@ class _Exploration:
                         )
                     index[target] = len(states)
                     states.append(target)
-                row.append((index[target], weight))
+                row.append((index[target], weight, settled))
             edges.append(tuple(row))
         return Chain(self.core, self.begin, self.end, tuple(states), tuple(edges))
 
@@ -219,7 +238,7 @@ class _Exploration:
         for (moved, after), share in self.automata.outcomes_at(position, shown[at]).items():
             patterns = replaced(shown, at, after)
             if moved == 0:
-                yield State(position, state.phase, patterns, state.histories), share
+                yield replace(state, patterns=patterns), share
             else:
                 yield self.arrived(position + moved, state, patterns), share
 
@@ -231,9 +250,7 @@ class _Exploration:
         ways = self.middles[k].responses[histories[k], counted]
         for number, (left, following, _) in enumerate(ways):
             position = regions[0].first - 1 if left == DOWN else regions[-1].last + 1
-            after = State(
-                state.place, state.phase, state.patterns, replaced(histories, k, following)
-            )
+            after = replace(state, histories=replaced(histories, k, following))
             yield self.arrived(position, after, state.patterns), number
 
     def arrived(self, position: int, before: State, patterns: tuple[int, ...]) -> State:
@@ -241,14 +258,75 @@ class _Exploration:
         phase = before.phase
         if phase < len(self.milestones) and position == self.milestones[phase]:
             phase += 1
-        if phase >= self.end:  # only the steps that histories keep still matter
-            return State(self.law.optimum, phase, (), before.histories)
-        if position not in self.entered:
-            return State(position, phase, patterns, before.histories)
-        k, side = self.entered[position]
-        if self.middles[k].sides[before.histories[k]] != side:
-            raise SolverError("a middle is entered where it was not left; please report this")
-        return State(-1 - k, phase, patterns, before.histories)
+        place = position
+        if position in self.entered and phase < self.end:
+            k, side = self.entered[position]
+            if self.middles[k].sides[before.histories[k]] != side:
+                raise SolverError("a middle is entered where it was not left; please report this")
+            place = -1 - k
+        return State(place, phase, patterns, before.histories)
+
+    def remembered(self, state: State) -> tuple[State, Settled]:
+        """Return what still matters of a state, and the histories that are forgotten."""
+        middles = range(len(self.middles))
+        if state.phase >= self.end:
+            wall = self.law.optimum
+        else:
+            here = state.place
+            if here < 0:
+                regions = self.core.middles[-1 - here]
+                side = self.middles[-1 - here].sides[state.histories[-1 - here]]
+                here = regions[0].first if side == DOWN else regions[-1].last + 1
+            walls = [p for p, at, closed in self.sites if p < here and state.patterns[at] in closed]
+            lasts = [self.core.middles[k][-1].last for k in middles]
+            walls += [
+                self.core.middles[k][0].first
+                for k in middles
+                if lasts[k] < here and state.histories[k] in self.closed[k]
+            ]
+            wall = max(walls, default=-1)
+        patterns = tuple(
+            _FORGOTTEN if highest < wall else shown
+            for highest, shown in zip(self.highest, state.patterns, strict=True)
+        )
+        gone = [
+            k
+            for k in middles
+            if self.core.middles[k][-1].last < wall and state.histories[k] != _FORGOTTEN
+        ]
+        histories = tuple(_FORGOTTEN if k in gone else h for k, h in enumerate(state.histories))
+        settled = tuple((k, state.histories[k]) for k in gone)
+        place = self.law.optimum if state.phase >= self.end else state.place
+        return State(place, state.phase, patterns, histories), settled
+
+
+def _walls(automata: RowAutomata, position: int) -> set[int]:
+    """Return the patterns with which a position is never again left downwards."""
+    kind, c = automata.place(position)
+    found = {
+        k
+        for k, pattern in enumerate(automata.patterns[c])
+        if pattern.undecided is None and automata.is_met(position, k)
+    }
+    while True:
+        kept = {
+            k
+            for k in found
+            if all(moved >= 0 and to in found for moved, to in automata.outcomes(kind, c, k))
+        }
+        if kept == found:
+            return found
+        found = kept
+
+
+def _is_wall(middle: Histories, history: int) -> bool:
+    """Whether a middle entered from above is left upwards for ever."""
+    return all(
+        left == UP and following == history
+        for (of, _), ways in middle.responses.items()
+        if of == history
+        for left, following, _ in ways
+    )
 
 
 def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
@@ -258,25 +336,25 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
     weigh = EdgeWeights(evaluation, law.n, law.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[bool, Element]] = {}
-    ends: dict[tuple[int, ...], Element] = {}
+    kept: dict[Settled, Element] = {}
     for i, (state, edges) in enumerate(zip(chain.states, chain.edges, strict=True)):
         rows[i], outputs[i] = {}, {}
         if state.phase >= chain.end:
-            if state.histories not in ends:
-                ends[state.histories] = _kept(middles, state.histories, evaluation)
-            outputs[i][True] = ends[state.histories]
+            outputs[i][True] = evaluation.one
             continue
         counted = state.phase >= chain.begin
-        if state.place < 0:
-            k = -1 - state.place
-            for to, number in edges:
-                assert isinstance(number, int)
-                accumulate(rows[i], to, _answer(middles[k], state.histories[k], counted, number))
-        else:
-            for to, weight in edges:
-                assert not isinstance(weight, int)
-                accumulate(rows[i], to, weigh(state.place, weight, counted))
-            evaluation.without_loop(i, rows[i], outputs[i], counted)
+        for to, weight, settled in edges:
+            if isinstance(weight, int):
+                k = -1 - state.place
+                element = _answer(middles[k], state.histories[k], counted, weight)
+            else:
+                element = weigh(state.place, weight, counted)
+            if settled:
+                if settled not in kept:
+                    kept[settled] = _kept(middles, settled, evaluation)
+                element = multiply(element, kept[settled])
+            accumulate(rows[i], to, element)
+        evaluation.without_loop(i, rows[i], outputs[i], counted)
     found = solve(
         rows,
         outputs,
@@ -288,11 +366,11 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
     return found[0].get(True, scale(evaluation.one, 0))
 
 
-def _kept(middles: list[Histories], histories: tuple[int, ...], evaluation: Evaluation) -> Element:
+def _kept(middles: list[Histories], settled: Settled, evaluation: Evaluation) -> Element:
     """Return the generating function of the steps that histories keep, 1 at z = 1."""
     whole = evaluation.one
-    for middle, history in zip(middles, histories, strict=True):
-        total = middle.totals[history]
+    for k, history in settled:
+        total = middles[k].totals[history]
         if evaluation.at_one and not evaluation.exact:
             total = scale(total, 1 / total[0])
         whole = multiply(whole, total)
