@@ -36,16 +36,17 @@ from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.chains.solvers import Field
-from markov_lrsao.crossing.composition import first_passage, trap_of
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
-from markov_lrsao.crossing.segments import Line
+from markov_lrsao.crossing.line import Line
+from markov_lrsao.crossing.shared import Core
 from markov_lrsao.errors import (
     CrossingError,
     LrsaoError,
     NotAbsorbingError,
     ParameterError,
     Refused,
+    SolverError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
     VerificationError,
@@ -87,6 +88,8 @@ _ANY_WIDTH = fmpq(10**9)
 EXACT_VARIANCE_LIMIT = 10_000
 """Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
 variance is a float with a bound of its error; the expectations stay exact."""
+EXACT_SEGMENTS_LIMIT = 300
+"""The same for segments between shared rows."""
 
 
 def check_hypothesis(
@@ -132,7 +135,7 @@ def runtime(
     ----------
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
-        "segments" composes regions whose rows do not come back, "auto" takes the joint chain where
+        "segments" takes whole slopes together, "auto" takes the joint chain where
         it is small, and another way where one refuses
     field : "exact" rationals or "float"
     moments : 2 for mean and variance, up to 4 for more central moments
@@ -325,21 +328,31 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     return Answer(values, "crossing", decomposition.states)
 
 
-def _segments(line: Line, field: Field, moments: int) -> Answer:
+def _segments(line: Line | Core, field: Field, moments: int) -> Answer:
     """Return the moments that segments give; those of runs that may get stuck are infinite."""
-    ends = line.law.landscape.milestones
-    spans = [(0, ends[-1]), *zip((0, *ends[:-1]), ends, strict=True)]
-    known: dict[tuple[int, int], list[Quantity]] = {}
-    for begin, end in dict.fromkeys(spans):
-        found = first_passage(line, end, counted_from=begin, order=moments)
-        known[begin, end] = (
-            [_in_field(x, field) for x in central_from_factorial(found)]
-            if found[0] == 1
-            else [Infinite()] * moments
-        )
-    total = known[0, ends[-1]]
-    trap = trap_of(line) if total[0].infinite else None
+    count = len(line.law.landscape.milestones)
+    spans = [(0, count), *((k, k + 1) for k in range(count))]
+    known = {span: _span(line, *span, field, moments) for span in dict.fromkeys(spans)}
+    trap = line.trap() if known[0, count][0].infinite else None
     return Answer([known[span] for span in spans], "segments", line.states, trap=trap)
+
+
+def _span(line: Line | Core, begin: int, end: int, field: Field, moments: int) -> list[Quantity]:
+    """Return mean and central moments of the steps between two milestones."""
+    order = moments
+    if isinstance(line, Core) and (field == "float" or line.law.n > EXACT_SEGMENTS_LIMIT):
+        order = 0 if field == "float" else 1
+        floats = attempt(lambda: line.central(begin, end, moments), (SolverError,))
+        if isinstance(floats, Refused):  # floats do not hold the numbers
+            order = moments
+    found = line.passage(begin, end, order) if order else (fmpq(1),)
+    if found[0] != 1 or (order < moments and floats is None):
+        return [Infinite()] * moments
+    exact = [_in_field(x, field) for x in central_from_factorial(found)] if order else []
+    if order == moments:
+        return exact
+    assert isinstance(floats, list)
+    return exact + [Quantity.of(x) for x in floats[order:]]
 
 
 def _in_field(number: fmpq, field: Field) -> Quantity:

@@ -2,7 +2,7 @@
 
 Patterns decide all comparisons under the paper's choice of hyper-parameters; then the joint chain
 (`Joint`, small n), crossing counts (`Counted`, any n) or segments (`Composed`, any n) give T; the
-last where no row comes back, but counts are unbounded or agent states have several positions.
+last where counts are unbounded, agent states have several positions, or slopes follow the cut.
 Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
@@ -24,7 +24,8 @@ from flint import fmpq
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.crossing.decomposition import Decomposition, cut_of, decompose
-from markov_lrsao.crossing.segments import Line, line_of
+from markov_lrsao.crossing.line import Line, line_of
+from markov_lrsao.crossing.shared import Core, explored_core
 from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
@@ -87,9 +88,12 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class Composed:
-    """Segments, composed from the lowest to the highest; patterns decide everything."""
+    """Segments: private rows from the lowest to the highest, or slopes between shared rows.
 
-    line: Line
+    Patterns decide everything.
+    """
+
+    line: Line | Core
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +131,7 @@ class Options:
     Attributes
     ----------
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
-        "segments" composes regions whose rows do not come back, "auto" takes the joint chain where
+        "segments" takes whole slopes together, "auto" takes the joint chain where
         it is small, and another way where one refuses
     field : "exact" rationals or "float"
     merge : merge equivalent patterns first (joint only)
@@ -196,15 +200,20 @@ def _by_patterns(law: StepLaw, options: Options) -> Joint | Counted | Composed |
 
 
 def _at_any_n(law: StepLaw) -> Counted | Composed | Refused:
-    """Count crossings; where that does not apply, or would leave all to one block, use segments."""
-    if cut_of(law) == law.optimum and _block_is_large(law):
-        segments = composed(law)
-        return counted(law) if isinstance(segments, Refused) else segments
-    counts = counted(law)
-    match counts:
+    """Count crossings, or use segments where that does not apply or leaves much to one block."""
+    cut = cut_of(law)
+    slopes_follow = cut < law.optimum and any(
+        r >= law.row[:cut].max() + 1 for r in law.rows_met(cut)
+    )
+    if slopes_follow or (cut == law.optimum and _block_is_large(law)):
+        first, second = composed, counted
+    else:
+        first, second = counted, composed  # type: ignore[assignment]
+    match first(law):
         case Refused(CrossingError()):
-            return composed(law)
-    return counts
+            return second(law)
+        case found:
+            return found
 
 
 def _block_is_large(law: StepLaw) -> bool:
@@ -243,8 +252,17 @@ def counted(law: StepLaw) -> Counted | Refused:
 
 def composed(law: StepLaw) -> Composed | Refused:
     """Compose segments, patterns deciding all comparisons."""
-    found = attempt(lambda: line_of(law))
-    return found if isinstance(found, Refused) else Composed(found)
+    if cut_of(law) < law.optimum:
+        core = attempt(lambda: explored_core(law))
+        return core if isinstance(core, Refused) else Composed(core)
+    line = attempt(lambda: line_of(law))
+    match line:
+        case Refused(CrossingError()):  # a phase ends within a region: follow all rows
+            core = attempt(lambda: explored_core(law))
+            return line if isinstance(core, Refused) else Composed(core)
+        case Refused():
+            return line
+    return Composed(line)
 
 
 def after_cut(

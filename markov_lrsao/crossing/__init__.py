@@ -4,6 +4,8 @@
 explored as small chains, `exits` counts how a site is left. `generating` multiplies the generating
 functions of all pieces, from the top down.
 
-Where counts are unbounded or agent states have several positions, `segments` are composed instead:
-`composition` joins neighbours, and `minimal` keeps their automata small.
+Where counts are unbounded, agent states have several positions or rows come back more than once,
+`segments` are taken as a whole. Without shared rows (`line`), `composition` joins neighbours, and
+`minimal` keeps their automata small. Between `shared` rows, the middles of slopes are known by
+their `histories`.
 """

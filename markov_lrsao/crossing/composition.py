@@ -14,28 +14,26 @@ dimension stays bounded, so that the time is linear in the number of regions.
 Two uses. A *slope* is a segment in the middle of the line, entered from either end any number of
 times: `slope_automaton` has the four letters, by which shared rows drive it. A *prefix* begins at
 position 0: it is never left downwards, and one letter, a return from above, is all
-(`first_passage`).
+(`raised`; see `markov_lrsao.crossing.line`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.minimal import Automaton, identity, minimise, scalar, zero
-from markov_lrsao.crossing.segments import Crossing, Crossings, Line, Region, regions_between
+from markov_lrsao.crossing.segments import Crossing, Crossings, Region, regions_between
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.graphs import components_of
-from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.exact.series import Element
 from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.rows.automata import RowAutomata
 
-__all__ = ["Letter", "Mark", "first_passage", "slope_automaton", "trap_of"]
+__all__ = ["Letter", "Mark", "raised", "slope_automaton"]
 
 Blocks = dict[tuple[int, int], fmpq_mat]
 """A matrix on the tensor product: (memory of Y before, after) -> matrix on the space of X."""
@@ -278,93 +276,7 @@ def _extended(x: Automaton, region: Region, crossings: Crossings, marks: bool) -
     return space.automaton(x, space.row({0: x.start}), letters, x)
 
 
-# -- the prefix of the line, up to the first hitting of a position ---------------------------------
-
-
-def first_passage(
-    line: Line, until: int | None = None, *, counted_from: int = 0, order: int = 2
-) -> Element:
-    """Return E[z^S; `until` is hit] about z = 1, up to (z - 1)^order.
-
-    S is the number of steps from the first hitting of `counted_from` to the first hitting of
-    `until`, by default the optimum; both begin regions.
-
-    >>> from markov_lrsao.crossing.segments import line_of
-    >>> from markov_lrsao.model.algorithm import Algorithm
-    >>> from markov_lrsao.model.landscape import Landscape
-    >>> from markov_lrsao.model.law import StepLaw
-    >>> thirds = Landscape.from_arrays({"X": [p // 3 for p in range(13)]}, "X")
-    >>> first_passage(line_of(StepLaw.of(thirds, Algorithm.rls())), order=1)
-    (1, 414622/1155)
-    """
-    end = line.law.optimum if until is None else until
-    prefix = scalar(order)
-    for prefix in _prefixes(line, end, counted_from, order):  # noqa: B007 # the last one
-        pass
-    return prefix.value(prefix.start)
-
-
-def trap_of(line: Line) -> Trap | None:
-    """Return where runs get stuck, if they do, and with which probability.
-
-    A run that is lost when a region is added has got stuck there, or bounces for ever between it
-    and what is below.
-    """
-    arrived = fmpq(1)
-    entry: str | None = None
-    for i, prefix in enumerate(_prefixes(line, line.law.optimum, 0, 0)):
-        following = prefix.value(prefix.start)[0]
-        if following < arrived and entry is None:
-            found = (_stuck_state(region) for region in reversed(line.regions[: i + 1]))
-            entry = next(state for state in found if state is not None)
-        arrived = following
-    return None if entry is None else Trap(entry, 1 - arrived, 1 - arrived)
-
-
-def _stuck_state(region: Region) -> str | None:
-    """Return a state from which a region is never left upwards, in words; None: there is none.
-
-    A walk that leaves the region comes back where it left.
-    """
-    block = region.block
-    ending: set[int] = set()
-    inside: list[list[int]] = []
-    after: list[list[int]] = []
-    for i, edges in enumerate(block.edges):
-        up = [t for t, _ in edges if isinstance(t, Exit) and t.direction == UP]
-        down = [t for t, _ in edges if isinstance(t, Exit) and t.direction == DOWN]
-        inside.append([t for t, _ in edges if isinstance(t, int)])
-        inside[i] += [t for t in map(block.comes_back, down) if t is not None]
-        after.append([*inside[i], *(t for t in map(block.comes_back, up) if t is not None)])
-        if up:
-            ending.add(i)
-    while more := {i for i, row in enumerate(inside) if ending & {*row}} - ending:
-        ending |= more
-    queue = [block.start[0]]
-    for i in queue:
-        if i not in ending:
-            state, automata = block.states[i], block.stretch.automata
-            row = int(block.law.row[state.position])
-            label = automata.label(automata.class_of(row), state.patterns[0])
-            return f"p={state.position} [{block.law.row_value[row]}: {label}]"
-        queue += [j for j in dict.fromkeys(after[i]) if j not in queue]
-    return None
-
-
-def _prefixes(line: Line, end: int, counted_from: int, order: int) -> Iterator[Automaton]:
-    """Yield the automata of the lowest region, of the two lowest, ..; see `_raised`."""
-    evaluation = Evaluation(exact=True, order=order)
-    prefix = scalar(order)
-    for region in line.regions:
-        if region.first >= end:
-            return
-        counted = region.first >= counted_from
-        weights = {flag: region.crossings(evaluation, flag) for flag in {True, counted}}
-        prefix = _raised(prefix, region, weights, counted)
-        yield prefix
-
-
-def _raised(
+def raised(
     x: Automaton, region: Region, crossings: Mapping[bool, Crossings], counted: bool
 ) -> Automaton:
     """Return the prefix together with the region above it.

@@ -24,6 +24,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from markov_lrsao.crossing.segments import Crossings, Region
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.balls import Positive
@@ -32,8 +34,13 @@ from markov_lrsao.exact.graphs import components_of
 from markov_lrsao.exact.series import Element, accumulate, add, multiply, scale, solve, vanishes
 from markov_lrsao.model.law import DOWN, UP
 
-__all__ = ["Histories", "Response", "histories_of"]
+__all__ = ["LEAST_WEIGHT", "Histories", "Response", "histories_of", "structure_of"]
 
+LEAST_WEIGHT = 1e-90
+"""In floats smaller weights are taken as this one: falling through a long slope is less likely than
+any float. That adds less than 1e-90 to a probability, so a mean changes by less than 1e-90 times
+the expected number of steps times the largest mean of any state; `generating_function` allows for
+it."""
 _MOST_HISTORIES = 60
 """More histories than this, and the regions are better followed one by one."""
 
@@ -63,6 +70,12 @@ class Histories:
     responses: dict[tuple[int, bool], tuple[Response, ...]] = field(default_factory=dict)
     normalised: bool = True
 
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """Which history follows which, whatever the weights."""
+        ways = {key: [way[:2] for way in found] for key, found in self.responses.items()}
+        return self.sides, ways
+
     def ratio(self, history: int, following: int) -> Any:
         """Return what a weight is multiplied by so that answers add up to 1 at z = 1."""
         if self.normalised:
@@ -88,6 +101,24 @@ def histories_of(
     for region in regions:
         crossings = {flag: region.crossings(evaluation, flag) for flag in flags}
         below = _Raising(below, crossings, evaluation, flags).histories()
+    assert below is not None, "a segment has a region"
+    return below
+
+
+def structure_of(regions: Sequence[Region], flags: Sequence[bool]) -> Histories:
+    """Return the histories of regions that are alike, without regard to their weights.
+
+    What a further region of the same kind makes of the histories depends on their structure only;
+    once it repeats, it does for ever.
+    """
+    anywhere = Evaluation(exact=False, order=0, nodes=np.ones(1, np.complex128))
+    below: Histories | None = None
+    for region in regions:
+        crossings = {flag: region.crossings(anywhere, flag) for flag in flags}
+        found = _Raising(below, crossings, anywhere, flags).histories()
+        if below is not None and found.structure == below.structure:
+            return found
+        below = found
     assert below is not None, "a segment has a region"
     return below
 
@@ -146,7 +177,7 @@ class _Raising:
                         continue
                     factor = 1 / weight
                     scaled = {pair: scale(w, factor) for pair, w in whole.items()}
-                    one = scale(self.evaluation.one, weight)  # its probability, about
+                    one = scale(self.evaluation.one, self._at_least(weight))
                     ways.append((left, new(left, scaled, flag), one))
                 found.responses[history, flag] = tuple(ways)
         return found
@@ -170,6 +201,14 @@ class _Raising:
         if vanishes(total):
             return None
         return Positive(total.value) if isinstance(total, Positive) else total
+
+    def _at_least(self, weight: Any) -> Any:
+        """Return a weight that products of floats do not lose; see `LEAST_WEIGHT`."""
+        if self.evaluation.exact or not self.evaluation.at_one:
+            return weight
+        if isinstance(weight, Positive):
+            return Positive(max(weight.value, LEAST_WEIGHT))
+        return max(weight, LEAST_WEIGHT)
 
     def _exits(
         self, law: Mapping[Pair, Element], side: int, flag: bool

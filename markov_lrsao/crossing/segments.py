@@ -20,24 +20,12 @@ import numpy as np
 
 from markov_lrsao.crossing.blocks import Block, Corridor, Edge, Exit, State, Stretch, explore_block
 from markov_lrsao.crossing.generating import solve_block
-from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.series import Element
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.rows.automata import RowAutomata
-from markov_lrsao.rows.derived import automata_of
-from markov_lrsao.rows.lumping import merge_patterns
 
-__all__ = [
-    "ENDS",
-    "Crossing",
-    "Crossings",
-    "Line",
-    "Region",
-    "line_of",
-    "private_rows",
-    "regions_between",
-]
+__all__ = ["ENDS", "Crossing", "Crossings", "Region", "private_rows", "regions_between"]
 
 ENDS = (DOWN, UP)
 Crossing = tuple[int, int]
@@ -93,56 +81,6 @@ class Region:
                     (after,) = exit_.patterns
                     result[entered, exit_.direction][i, self.number[after]] = weight
         return result
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """All regions below the optimum, where no row is met in two of them.
-
-    Attributes
-    ----------
-    automata : with merged patterns
-    regions : from the lowest to the highest
-    """
-
-    automata: RowAutomata
-    regions: tuple[Region, ...]
-
-    @property
-    def law(self) -> StepLaw:
-        """The step law."""
-        return self.automata.law
-
-    @property
-    def states(self) -> int:
-        """Number of states of all regions, each on its own."""
-        return sum(len(region.block.states) for region in self.regions)
-
-
-def line_of(law: StepLaw, automata: RowAutomata | None = None) -> Line:
-    """Explore the regions of a line on which no row comes back.
-
-    Raises
-    ------
-    CrossingError
-        A row comes back, or a phase ends within a region.
-    """
-    shared = sorted(set(law.rows_met()) - private_rows(law))
-    if shared:
-        raise CrossingError(
-            f"agent state {law.row_value[shared[0]]} is met in two separate regions; segments need "
-            f"rows that are met in one"
-        )
-    merged, _ = merge_patterns(automata if automata is not None else automata_of(law))
-    regions = tuple(regions_between(merged, 0, law.optimum))
-    begins = {law.optimum, *(region.first for region in regions)}
-    inside = [m for m in law.landscape.milestones if m not in begins]
-    if inside:
-        raise CrossingError(
-            f"milestone {inside[0]} lies within positions of one agent state; segments tell phases "
-            f"apart that end where another agent state begins"
-        )
-    return Line(merged, regions)
 
 
 def private_rows(law: StepLaw) -> set[int]:

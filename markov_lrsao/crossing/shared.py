@@ -29,22 +29,27 @@ import numpy as np
 
 from markov_lrsao.crossing.blocks import Corridor, Stretch, Weight, corridor_end, replaced
 from markov_lrsao.crossing.generating import EdgeWeights
-from markov_lrsao.crossing.histories import Histories, histories_of
+from markov_lrsao.crossing.histories import Histories, histories_of, structure_of
 from markov_lrsao.crossing.segments import Region, private_rows, regions_between
 from markov_lrsao.errors import CrossingError, SolverError
+from markov_lrsao.exact.balls import Ball, checked
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.graphs import components_of
+from markov_lrsao.exact.measures import Measure
+from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.exact.series import Element, accumulate, multiply, scale, solve
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
 
-__all__ = ["Chain", "Core", "core_of", "generating_function"]
+__all__ = ["Chain", "Core", "core_of", "explored_core", "generating_function"]
 
 _MOST_STATES = 60_000
 _SHORTEST_MIDDLE = 2
 """A middle of fewer positions is followed."""
+_LARGEST_MOMENT, _LAST_PLACE = 1e25, 2.0**-50
+"""Moments below the first change by less than 1e-35 through weights that are taken as 1e-90."""
 _FORGOTTEN = -1
 """Stands for a pattern or a history that does not matter any more."""
 
@@ -92,6 +97,39 @@ class Core:
         """The step law."""
         return self.automata.law
 
+    @property
+    def states(self) -> int:
+        """Number of states of a run, and of the middles' regions."""
+        run = self.chain(0, len(self.law.landscape.milestones))
+        return len(run.states) + sum(len(r.block.states) for m in self.middles for r in m)
+
+    def passage(self, begin: int, end: int, order: int) -> Element:
+        """Return E[z^S; `end` milestones are passed] about z = 1, exactly.
+
+        S is the number of steps after `begin` milestones are passed.
+        """
+        evaluation = Evaluation(exact=True, order=order, lossy=True)
+        return generating_function(self.chain(begin, end), evaluation)
+
+    def central(self, begin: int, end: int, order: int) -> list[Ball] | None:
+        """Return mean and central moments in floats with bounds; None where runs get stuck."""
+        chain = self.chain(begin, end)
+        if chain.trapped is not None:
+            return None
+        with checked():
+            evaluation = Evaluation(exact=False, central=True, order=order)
+            return list(generating_function(chain, evaluation)[1:])
+
+    def trap(self) -> Trap | None:
+        """Return where runs get stuck, if they do, and with which probability."""
+        count = len(self.law.landscape.milestones)
+        run = self.chain(0, count)
+        state = run.trapped
+        if state is None:
+            return None
+        lost = 1 - self.passage(0, count, 0)[0]
+        return Trap(run.describe(state), lost, lost)
+
     def chain(self, begin: int, end: int) -> Chain:
         """Return the chain of a run until `end` milestones are passed; steps count after `begin`.
 
@@ -133,6 +171,28 @@ class Chain:
         """Strongly connected components of the states, successors first."""
         return components_of([[to for to, _, _ in row] for row in self.edges])
 
+    @property
+    def trapped(self) -> int | None:
+        """The first state from which the end is not reached any more; None: there is none."""
+        ending = np.zeros(len(self.order), dtype=np.bool_)
+        for i in self.order.members.tolist():  # successors first
+            over = self.states[i].phase >= self.end
+            if over or any(ending[self.order.label[to]] for to, _, _ in self.edges[i]):
+                ending[self.order.label[i]] = True
+        for i, label in enumerate(self.order.label.tolist()):
+            if not ending[label]:
+                return i
+        return None
+
+    def describe(self, state: int) -> str:
+        """Return a state in words; rows that are fresh or forgotten are left out."""
+        law, automata, found = self.core.law, self.core.automata, self.states[state]
+        text = [f"p={found.place}" if found.place >= 0 else "on a slope"]
+        for r, k in sorted(zip(self.core.rows, found.patterns, strict=True)):
+            if k > 0:
+                text.append(f"[{law.row_value[r]}: {automata.label(automata.class_of(r), k)}]")
+        return " ".join(text)
+
 
 def core_of(law: StepLaw, automata: RowAutomata | None = None) -> Core:
     """Cut a line into followed positions and middles.
@@ -156,6 +216,18 @@ def core_of(law: StepLaw, automata: RowAutomata | None = None) -> Core:
     middles = tuple(tuple(regions_between(merged, a, b + 1)) for a, b in spans)
     followed = law.row[: law.optimum][~inside[: law.optimum]]
     return Core(merged, middles, tuple(dict.fromkeys(followed.tolist())))
+
+
+def explored_core(law: StepLaw) -> Core:
+    """Return the core of a line, its states explored.
+
+    Raises
+    ------
+    CrossingError, UndecidedComparisonError
+    """
+    core = core_of(law)
+    core.chain(0, len(law.landscape.milestones))
+    return core
 
 
 def _middles(automata: RowAutomata) -> Iterator[tuple[int, int]]:
@@ -183,8 +255,7 @@ class _Exploration:
         self.slot = {r: i for i, r in enumerate(core.rows)}
         self.entered = {}  # position -> (middle, end at which it is entered)
         flags = (True,) if begin == 0 else (False, True)
-        anywhere = Evaluation(exact=False, order=0, nodes=np.ones(1, np.complex128))
-        self.middles = [histories_of(m, anywhere, flags) for m in core.middles]
+        self.middles = [structure_of(m, flags) for m in core.middles]
         for k, regions in enumerate(core.middles):
             self.entered[regions[0].first] = (k, DOWN)
             self.entered[regions[-1].last] = (k, UP)
@@ -330,7 +401,11 @@ def _is_wall(middle: Histories, history: int) -> bool:
 
 
 def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
-    """Return E[z^S] of the steps S that count."""
+    """Return E[z^S] of the steps S that count.
+
+    Means and central moments in floats carry a bound of their errors, those of very small weights
+    included (`markov_lrsao.crossing.histories`), which are far below the last place.
+    """
     core, law = chain.core, chain.core.law
     middles = [histories_of(m, evaluation, chain.flags) for m in core.middles]
     weigh = EdgeWeights(evaluation, law.n, law.denominator)
@@ -363,7 +438,14 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
         at_one=evaluation.at_one,
         lossy=evaluation.lossy,
     )
-    return found[0].get(True, scale(evaluation.one, 0))
+    whole = found[0].get(True, scale(evaluation.one, 0))
+    if not evaluation.central or not core.middles:
+        return whole
+    mass, *moments = whole
+    largest = max(float(abs(x.mid) + x.rad) for v in found.values() for x in v[True][1:])
+    if not largest < _LARGEST_MOMENT:
+        raise SolverError("the moments are too large for floats; use exact fractions")
+    return Measure((mass, *(Ball(x.mid, x.rad + abs(x.mid) * _LAST_PLACE) for x in moments)))
 
 
 def _kept(middles: list[Histories], settled: Settled, evaluation: Evaluation) -> Element:

@@ -9,9 +9,10 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from markov_lrsao import Algorithm, Landscape, StepLaw, runtime
-from markov_lrsao.crossing.composition import first_passage, slope_automaton, trap_of
+from markov_lrsao.crossing.composition import slope_automaton
+from markov_lrsao.crossing.line import line_of
 from markov_lrsao.crossing.minimal import Automaton, minimise, scalar
-from markov_lrsao.crossing.segments import line_of, private_rows, regions_between
+from markov_lrsao.crossing.segments import private_rows, regions_between
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.moments import central_from_factorial
@@ -120,20 +121,20 @@ def test_earl_with_zeromax_at_large_n() -> None:
     n = 1000
     published = sum((2 + x * (fmpq(1, n - x + 1) + fmpq(1, n - x)) for x in range(n)), fmpq(0))
     assert runtime(with_zeromax(n), earl(n)).total == published
-    assert first_passage(line_of(StepLaw.of(with_zeromax(200), earl(200))), order=1)[1] == sum(
+    assert line_of(StepLaw.of(with_zeromax(200), earl(200))).passage(0, 1, order=1)[1] == sum(
         (2 + x * (fmpq(1, 201 - x) + fmpq(1, 200 - x)) for x in range(200)), fmpq(0)
     )
 
 
 def test_runs_that_get_stuck_are_lost_and_found() -> None:
     line = line_of(StepLaw.of(hurdle(9, 3), earl(9)))
-    reached = first_passage(line, order=1)[0]
+    reached = line.passage(0, 1, order=1)[0]
     assert reached == fmpq(320, 1309)
-    trap = trap_of(line)
+    trap = line.trap()
     assert trap is not None
     assert trap.lower == trap.upper == 1 - reached
     assert trap.state.startswith("p=0 ")
-    assert trap_of(line_of(StepLaw.of(xdivk(9, 3)))) is None
+    assert line_of(StepLaw.of(xdivk(9, 3))).trap() is None
 
 
 def test_floats_are_next_to_the_fractions() -> None:
@@ -151,12 +152,9 @@ def test_floats_are_next_to_the_fractions() -> None:
 
 
 def test_refusals_say_why_and_what_works() -> None:
-    jump = Landscape.jump(9, 2)
-    with pytest.raises(CrossingError, match=r'agent state 0 .* use `method="joint"`'):
-        runtime(jump, method="segments")
     with pytest.raises(CrossingError, match="milestone 4 lies within"):
-        runtime(xdivk(12, 3, (4, 12)), method="segments")
-    assert private_rows(StepLaw.of(jump)) == {1, 2, 3, 4}
+        line_of(StepLaw.of(xdivk(12, 3, (4, 12))))
+    assert private_rows(StepLaw.of(Landscape.jump(9, 2))) == {1, 2, 3, 4}
     with pytest.raises(CrossingError, match='use `method="segments"`'):
         runtime(xdivk(60, 3), method="crossing")
 
