@@ -39,10 +39,12 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.distribution import Inversion
-from markov_lrsao.answers.plan import Bounded, Counted, crossing
+from markov_lrsao.answers.plan import Bounded, Composed, Counted, composed, crossing, slopes_follow
+from markov_lrsao.answers.segment_law import SegmentProblem
 from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import EdgeWeights, Evaluation, GeneratingFunction
+from markov_lrsao.crossing.shared import Core
 from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
@@ -110,6 +112,23 @@ class Problem:
         return problem
 
     @property
+    def positions(self) -> int:
+        """How many positions a run can be at."""
+        return self.decomposition.law.n
+
+    @property
+    def sites(self) -> int:
+        """How many numbers one point takes."""
+        return max(1, sum(s.high - s.low + 1 for s in self.decomposition.sites))
+
+    @property
+    def largest(self) -> int:
+        """The states of the largest component that is eliminated at once."""
+        d = self.decomposition
+        blocks = [b for b in (d.bottom, d.top_region, d.tail) if b is not None]
+        return max(len(members) for block in blocks for members in block.order)
+
+    @property
     def phases(self) -> list[bool]:
         """Which phases count."""
         count = len(self.decomposition.law.landscape.milestones)
@@ -149,11 +168,23 @@ def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion | R
     found = _decomposition(law, progress)
     if isinstance(found, Refused):
         return found
+    if isinstance(found, Core):
+        return attempt(lambda: _of_segments(SegmentProblem(found, phase), progress))
     return attempt(lambda: _inverted(found, phase, progress))
 
 
-def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Refused:
-    """Count crossings; where that is refused, give up runs that fall below the rows followed."""
+def _of_segments(problem: SegmentProblem, progress: Progress) -> Inversion:
+    never = 1 - problem.reached
+    known: list[Quantity] = [Infinite()] * 2 if never > 0 else problem.moments
+    return _inversion(problem, known, Exact(never), 0.0, progress)
+
+
+def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Core | Refused:
+    """Count crossings, or take slopes together; where both refuse, give up runs that fall low."""
+    if slopes_follow(law):
+        match composed(law):
+            case Composed(Core() as core):
+                return core
     match crossing(law, progress):
         case Counted(d) | Bounded(d):
             return d
@@ -232,8 +263,11 @@ def _given_up(found: Decomposition, block: Refined, lossy: bool) -> float:
         return min(float(bound.value) * (1 + bound.relative) * (1 + 4 * _UNIT), 1.0)
 
 
+AnyProblem = Problem | SegmentProblem
+
+
 def _inversion(
-    problem: Problem,
+    problem: AnyProblem,
     moments: Sequence[Quantity],
     never: Quantity,
     undecided: float,
@@ -242,8 +276,7 @@ def _inversion(
     mean = float(problem.moments[0])
     points, aliasing = _points(problem, mean)
     cut, truncation = _truncation(problem, points)
-    decomposition = problem.decomposition
-    sites = max(1, sum(s.high - s.low + 1 for s in decomposition.sites))
+    sites = problem.sites
     if cut * sites > _MOST_WORK:
         raise StateSpaceTooLargeError(
             f"the distribution needs {cut:,} points at {sites:,} sites, more than "
@@ -270,17 +303,15 @@ def _inversion(
     )
 
 
-def _rounding(problem: Problem, points: int, cut: int) -> float:
+def _rounding(problem: AnyProblem, points: int, cut: int) -> float:
     """Bound the effect of rounding on every P(T <= t)."""
-    d = problem.decomposition
-    paths = 100 * d.law.n * _weighted_majorant(problem, points, cut)
-    blocks = [b for b in (d.bottom, d.top_region, d.tail) if b is not None]
-    largest = max(len(members) for block in blocks for members in block.order)
-    weights = (_WEIGHT_ROUNDINGS + 2 * largest) * problem.steps * (2 + np.log(cut + 1))
+    paths = 100 * problem.positions * _weighted_majorant(problem, points, cut)
+    roundings = _WEIGHT_ROUNDINGS + 2 * problem.largest
+    weights = roundings * problem.steps * (2 + np.log(cut + 1))
     return float(_UNIT * (paths + weights))
 
 
-def _points(problem: Problem, mean: float) -> tuple[int, float]:
+def _points(problem: AnyProblem, mean: float) -> tuple[int, float]:
     """Choose N so that P(N <= T < infinity) is small, by Markov's inequality on (T choose k)."""
     unit = max(mean, 1.0)
     scaled = problem.evaluate(Evaluation(exact=False, order=_TAIL_MOMENTS, unit=unit))
@@ -304,13 +335,13 @@ def _tail_bound(scaled: Sequence[Any], unit: float, points: int) -> float:
     return bound
 
 
-def _majorant(problem: Problem, theta: FloatArray) -> FloatArray:
+def _majorant(problem: AnyProblem, theta: FloatArray) -> FloatArray:
     """Return B(theta), a decreasing bound of |G(exp(i theta))|."""
     found = problem.evaluate(Evaluation(exact=False, nodes=np.exp(1j * theta), majorant=True))
     return np.asarray(found[0], dtype=np.float64)
 
 
-def _truncation(problem: Problem, points: int) -> tuple[int, float]:
+def _truncation(problem: AnyProblem, points: int) -> tuple[int, float]:
     """Return the last j that is used, and the bound of what all others contribute."""
     half = points // 2
     low, high = 0, half  # B at high is small enough, or high is the last point
@@ -328,7 +359,7 @@ def _truncation(problem: Problem, points: int) -> tuple[int, float]:
     return high, _TRUNCATION * np.pi / theta_c
 
 
-def _weighted_majorant(problem: Problem, points: int, cut: int) -> float:
+def _weighted_majorant(problem: AnyProblem, points: int, cut: int) -> float:
     """Bound sum_j B_j |weight_j| by intervals on which B is at most its value at the left end."""
     edges = np.unique(np.round(np.geomspace(1, cut + 1, 60)).astype(np.int64))
     majorant = _majorant(problem, 2 * np.pi * edges / points)

@@ -14,7 +14,7 @@ ways serves them, by the function of that way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -60,6 +60,7 @@ __all__ = [
     "is_small",
     "joint",
     "plan",
+    "slopes_follow",
     "when_stuck",
 ]
 
@@ -201,23 +202,26 @@ def _by_patterns(law: StepLaw, options: Options) -> Joint | Counted | Composed |
 
 def _at_any_n(law: StepLaw) -> Counted | Composed | Refused:
     """Count crossings, or use segments where that does not apply or leaves much to one block."""
-    cut = cut_of(law)
-    slopes_follow = cut < law.optimum and any(
-        r >= law.row[:cut].max() + 1 for r in law.rows_met(cut)
-    )
-    if slopes_follow or (cut == law.optimum and _block_is_large(law)):
-        first, second = composed, counted
-    else:
-        first, second = counted, composed  # type: ignore[assignment]
-    match first(law):
+    ways: list[Callable[[StepLaw], Counted | Composed | Refused]] = [counted, composed]
+    if slopes_follow(law) or _block_is_large(law):
+        ways.reverse()
+    match ways[0](law):
         case Refused(CrossingError()):
-            return second(law)
+            return ways[1](law)
         case found:
             return found
 
 
+def slopes_follow(law: StepLaw) -> bool:
+    """Whether agent states are first met after the cut: then crossing counts leave much to it."""
+    cut = cut_of(law)
+    return cut < law.optimum and max(law.rows_met(cut)) > int(law.row[:cut].max())
+
+
 def _block_is_large(law: StepLaw) -> bool:
-    """Whether agent states have several positions, and all patterns together are many."""
+    """Whether no row comes back, agent states have several positions, and patterns are many."""
+    if cut_of(law) < law.optimum:
+        return False
     regions = np.diff(np.flatnonzero(np.diff(law.row[: law.optimum], prepend=-1, append=-1)))
     automata = attempt(lambda: automata_of(law))
     if isinstance(automata, Refused) or int(regions.max()) == 1:

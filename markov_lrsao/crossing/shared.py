@@ -442,7 +442,7 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
     if not evaluation.central or not core.middles:
         return whole
     mass, *moments = whole
-    largest = max(float(abs(x.mid) + x.rad) for v in found.values() for x in v[True][1:])
+    largest = max(float(abs(x.mid) + x.rad) for v in found.values() if v for x in v[True][1:])
     if not largest < _LARGEST_MOMENT:
         raise SolverError("the moments are too large for floats; use exact fractions")
     return Measure((mass, *(Ball(x.mid, x.rad + abs(x.mid) * _LAST_PLACE) for x in moments)))
