@@ -25,16 +25,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from markov_lrsao.crossing.segments import Crossings, Region
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.balls import Positive
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.graphs import components_of
+from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.exact.series import Element, accumulate, add, multiply, scale, solve, vanishes
 from markov_lrsao.model.law import DOWN, UP
 
-__all__ = ["LEAST_WEIGHT", "Histories", "Response", "histories_of", "structure_of"]
+__all__ = ["LEAST_WEIGHT", "Histories", "Response", "entries_of", "histories_of", "structure_of"]
 
 LEAST_WEIGHT = 1e-90
 """In floats smaller weights are taken as this one: falling through a long slope is less likely than
@@ -105,6 +107,28 @@ def histories_of(
     return below
 
 
+def entries_of(
+    regions: Sequence[Region], entered: Mapping[int, fmpq]
+) -> Iterator[tuple[Region, dict[tuple[int, int], fmpq]]]:
+    """Yield the expected number of entries of each region, from the highest to the lowest.
+
+    Entries are told by the end at which a region is entered and its memory then.
+
+    Parameters
+    ----------
+    entered : history -> expected number of entries of the whole segment with that history
+    """
+    evaluation = Evaluation(exact=True, order=0)
+    levels: list[_Raising] = []
+    below: Histories | None = None
+    for region in regions:
+        levels.append(_Raising(below, {True: region.crossings(evaluation)}, evaluation, (True,)))
+        below = levels[-1].histories()
+    for region, level in zip(reversed(regions), reversed(levels), strict=True):
+        own, entered = level.passed_on(entered)
+        yield region, own
+
+
 def structure_of(regions: Sequence[Region], flags: Sequence[bool]) -> Histories:
     """Return the histories of regions that are alike, without regard to their weights.
 
@@ -140,6 +164,7 @@ class _Raising:
                 for (i, j), weight in entries.items():
                     self.moves.setdefault((flag, entered, i), []).append((left, j, weight))
         self.solved: dict[_Port, dict[tuple[int, Pair], Element]] = {}
+        self.laws: list[tuple[int, dict[Pair, Element]]] = []
 
     def histories(self) -> Histories:
         """Return all histories, in the order of their discovery."""
@@ -180,7 +205,47 @@ class _Raising:
                     one = scale(self.evaluation.one, self._at_least(weight))
                     ways.append((left, new(left, scaled, flag), one))
                 found.responses[history, flag] = tuple(ways)
+        self.laws = list(zip(found.sides, laws, strict=True))
         return found
+
+    def passed_on(
+        self, entered: Mapping[int, fmpq]
+    ) -> tuple[dict[tuple[int, int], fmpq], dict[int, fmpq]]:
+        """Return the expected entries of Y by (end, memory), and of X by its history.
+
+        x = b + x P over the ports, b the entries from outside.
+        """
+        source: dict[_Port, fmpq] = {}
+        for history, amount in entered.items():
+            side, law = self.laws[history]
+            for pair, weight in law.items():
+                port = self._entry(side, pair, True)
+                source[port] = source.get(port, fmpq(0)) + amount * weight[0]
+        number = {port: k for k, port in enumerate(source)}
+        ports = list(source)
+        rows: list[list[tuple[int, fmpq]]] = []
+        for port in ports:
+            row = []
+            for to, _, weight in self._successors(port):
+                if to is not None:
+                    if to not in number:
+                        number[to] = len(ports)
+                        ports.append(to)
+                    row.append((number[to], weight[0]))
+            rows.append(row)
+        flow = solve_rows(rows, [source.get(port, fmpq(0)) for port in ports])
+        own: dict[tuple[int, int], fmpq] = {}
+        below: dict[int, fmpq] = {}
+        for (_, end, q, i), amount in zip(ports, flow, strict=True):
+            if end is None:
+                below[q] = below.get(q, fmpq(0)) + amount
+            else:
+                own[end, i] = own.get((end, i), fmpq(0)) + amount
+        return own, below
+
+    def _entry(self, side: int, pair: Pair, flag: bool) -> _Port:
+        """Return the port by which the segment is entered at an end."""
+        return (flag, side if side == UP or self.below is None else None, *pair)
 
     def _total(self, law: Mapping[Pair, Element]) -> Element:
         """Return the generating function of the steps of a law."""
@@ -216,8 +281,7 @@ class _Raising:
         """Return per end the (pair, its weight, pair that follows, weight of the answer)."""
         result: dict[int, list[tuple[Pair, Element, Pair, Element]]] = {}
         for pair, weight in law.items():
-            direct = side == UP or self.below is None
-            port = (flag, side if direct else None, *pair)
+            port = self._entry(side, pair, flag)
             if port not in self.solved:
                 self._solve(port)
             for (left, following), answer in self.solved[port].items():
