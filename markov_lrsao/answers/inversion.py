@@ -39,7 +39,15 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.distribution import Inversion
-from markov_lrsao.answers.plan import Bounded, Composed, Counted, composed, crossing, slopes_follow
+from markov_lrsao.answers.plan import (
+    Bounded,
+    Composed,
+    Counted,
+    block_is_large,
+    composed,
+    crossing,
+    slopes_follow,
+)
 from markov_lrsao.answers.segment_law import SegmentProblem
 from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.decomposition import Decomposition
@@ -185,6 +193,15 @@ def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Core | R
         match composed(law):
             case Composed(Core() as core):
                 return core
+    if block_is_large(law) and not isinstance(composed(law), Refused):
+        return Refused(
+            CrossingError(
+                "the law of T is not known where a walk can fall back any number of times through "
+                "agent states of several positions; `runtime()` gives moments, or estimate with "
+                "`simulate()`",
+                advised=True,
+            )
+        )
     match crossing(law, progress):
         case Counted(d) | Bounded(d):
             return d

@@ -54,6 +54,7 @@ __all__ = [
     "Plan",
     "Trapped",
     "after_cut",
+    "block_is_large",
     "composed",
     "counted",
     "crossing",
@@ -203,7 +204,7 @@ def _by_patterns(law: StepLaw, options: Options) -> Joint | Counted | Composed |
 def _at_any_n(law: StepLaw) -> Counted | Composed | Refused:
     """Count crossings, or use segments where that does not apply or leaves much to one block."""
     ways: list[Callable[[StepLaw], Counted | Composed | Refused]] = [counted, composed]
-    if slopes_follow(law) or _block_is_large(law):
+    if slopes_follow(law) or block_is_large(law):
         ways.reverse()
     match ways[0](law):
         case Refused(CrossingError()):
@@ -218,7 +219,7 @@ def slopes_follow(law: StepLaw) -> bool:
     return cut < law.optimum and max(law.rows_met(cut)) > int(law.row[:cut].max())
 
 
-def _block_is_large(law: StepLaw) -> bool:
+def block_is_large(law: StepLaw) -> bool:
     """Whether no row comes back, agent states have several positions, and patterns are many."""
     if cut_of(law) < law.optimum:
         return False

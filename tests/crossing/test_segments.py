@@ -9,6 +9,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from markov_lrsao import Algorithm, Landscape, StepLaw, runtime
+from markov_lrsao.answers.distribution import distribution
 from markov_lrsao.crossing.composition import slope_automaton
 from markov_lrsao.crossing.line import line_of
 from markov_lrsao.crossing.minimal import Automaton, minimise, scalar
@@ -157,6 +158,11 @@ def test_refusals_say_why_and_what_works() -> None:
     assert private_rows(StepLaw.of(Landscape.jump(9, 2))) == {1, 2, 3, 4}
     with pytest.raises(CrossingError, match='use `method="segments"`'):
         runtime(xdivk(60, 3), method="crossing")
+
+
+def test_the_law_of_a_line_is_refused_at_once() -> None:
+    with pytest.raises(CrossingError, match=r"`runtime\(\)` gives moments"):
+        distribution(xdivk(60, 3))
 
 
 # -- slopes, entered from either end ------------------------------------------------------------
