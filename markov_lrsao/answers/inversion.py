@@ -173,26 +173,10 @@ class Problem:
 
 def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion | Refused:
     """Return the law of T or of one phase."""
-    found = _decomposition(law, progress)
-    if isinstance(found, Refused):
-        return found
-    if isinstance(found, Core):
-        return attempt(lambda: _of_segments(SegmentProblem(found, phase), progress))
-    return attempt(lambda: _inverted(found, phase, progress))
-
-
-def _of_segments(problem: SegmentProblem, progress: Progress) -> Inversion:
-    never = 1 - problem.reached
-    known: list[Quantity] = [Infinite()] * 2 if never > 0 else problem.moments
-    return _inversion(problem, known, Exact(never), 0.0, progress)
-
-
-def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Core | Refused:
-    """Count crossings, or take slopes together; where both refuse, give up runs that fall low."""
     if slopes_follow(law):
         match composed(law):
             case Composed(Core() as core):
-                return core
+                return attempt(lambda: _of_segments(SegmentProblem(core, phase), progress))
     if block_is_large(law) and not isinstance(composed(law), Refused):
         return Refused(
             CrossingError(
@@ -202,6 +186,20 @@ def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Core | R
                 advised=True,
             )
         )
+    found = _decomposition(law, progress)
+    if isinstance(found, Refused):
+        return found
+    return attempt(lambda: _inverted(found, phase, progress))
+
+
+def _of_segments(problem: SegmentProblem, progress: Progress) -> Inversion:
+    never = 1 - problem.reached
+    known: list[Quantity] = [Infinite()] * 2 if never > 0 else problem.moments
+    return _inversion(problem, known, Exact(never), 0.0, progress)
+
+
+def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Refused:
+    """Count crossings; where that is refused, give up runs that fall below the rows followed."""
     match crossing(law, progress):
         case Counted(d) | Bounded(d):
             return d

@@ -171,18 +171,16 @@ class Chain:
         """Strongly connected components of the states, successors first."""
         return components_of([[to for to, _, _ in row] for row in self.edges])
 
-    @property
+    @cached_property
     def trapped(self) -> int | None:
-        """The first state from which the end is not reached any more; None: there is none."""
-        ending = np.zeros(len(self.order), dtype=np.bool_)
-        for i in self.order.members.tolist():  # successors first
-            over = self.states[i].phase >= self.end
-            if over or any(ending[self.order.label[to]] for to, _, _ in self.edges[i]):
-                ending[self.order.label[i]] = True
+        """The first state that is met again and again for ever; None: all runs end."""
+        left = np.zeros(len(self.order), dtype=np.bool_)
         for i, label in enumerate(self.order.label.tolist()):
-            if not ending[label]:
-                return i
-        return None
+            over = self.states[i].phase >= self.end
+            if over or any(self.order.label[to] != label for to, _, _ in self.edges[i]):
+                left[label] = True
+        closed = np.flatnonzero(~left[self.order.label])
+        return int(closed[0]) if closed.size else None
 
     def describe(self, state: int) -> str:
         """Return a state in words; rows that are fresh or forgotten are left out."""

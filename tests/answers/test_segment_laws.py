@@ -36,8 +36,7 @@ def test_laws_of_runs_that_get_stuck() -> None:
     landscape = Landscape.from_arrays(objectives, "J", [3, 5])
     algorithm = Algorithm.earl("1/2", "1/5")
     powers, inversion = (
-        distribution(landscape, algorithm, method=way)  # type: ignore[arg-type]
-        for way in ("powers", "inversion")
+        distribution(landscape, algorithm, method=way) for way in ("powers", "inversion")
     )
     assert inversion.never == fmpq(9063, 21875)
     assert powers.never == inversion.never

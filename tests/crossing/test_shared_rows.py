@@ -10,7 +10,7 @@ from plateaus import one_bridge_for_all_but_the_last
 from markov_lrsao import Algorithm, Landscape, Parameters, RuntimeResult, StepLaw, runtime
 from markov_lrsao.answers.plan import Composed, Counted, Options, plan
 from markov_lrsao.crossing import histories as histories_module
-from markov_lrsao.crossing.composition import slope_automaton
+from markov_lrsao.crossing.composition import Letter, slope_automaton
 from markov_lrsao.crossing.decomposition import decompose
 from markov_lrsao.crossing.generating import GeneratingFunction
 from markov_lrsao.crossing.histories import histories_of, structure_of
@@ -132,7 +132,8 @@ def test_histories_have_the_weights_of_the_linear_automaton() -> None:
     slope = slope_automaton(automata, middle[0].first, middle[-1].last + 1, order=1)
     found = histories_of(middle, Evaluation(exact=True, order=1))
     assert len(found.sides) == 11
-    reached = {0: ((), fmpq(1))}  # history -> its word and probability
+    fresh: tuple[Letter, ...] = ()
+    reached = {0: (fresh, fmpq(1))}  # history -> its word and probability
     for history, side in enumerate(found.sides):
         word, probability = reached[history]
         ways = found.responses[history, True]
