@@ -3,7 +3,8 @@
 The kernel hands over its trace, the list of everything that happened in the run. From it the
 history of each Q-entry is rebuilt as a graph: 0; lam^k times a node; keep * node + gain +
 bootstrap * node; the largest of several nodes. Nodes with equal ingredients are the same node,
-so entries with the same history are equal without any arithmetic.
+so entries with the same history are equal without any arithmetic. A run that needs several
+decisions is followed once: of a longer trace only the new lines are read.
 
 To compare nodes that are not the same, their values are enclosed by balls of growing precision
 (FLINT's exponents are unbounded, so lam^k never underflows); if the balls still overlap at
@@ -12,7 +13,8 @@ To compare nodes that are not the same, their values are enclosed by balls of gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Container, Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +39,11 @@ class History:
         self._keep, self._boot = algorithm.keep, algorithm.bootstrap
         self._nodes: list[HowMade] = [("zero", ())]
         self._index: dict[HowMade, int] = {self._nodes[0]: 0}
-        law = encoded.law
-        self._rows = np.zeros((law.rows, len(law.each)), dtype=np.int64)
+        actions = len(encoded.law.each)
+        self._rows: dict[int, list[int]] = defaultdict(lambda: [0] * actions)
+        self._read = 0  # lines of the trace that are settled
+        self._undo: tuple[int, list[int]] | None = None
+        self._enclosed: dict[int, dict[int, arb]] = {}
 
     def _node(self, kind: str, *parts: int) -> int:
         node = (kind, parts)
@@ -50,46 +55,67 @@ class History:
 
     def entries(self, position: int) -> list[int]:
         """Return the nodes of the row that the agent sees at a position."""
-        return [int(node) for node in self._rows[self._encoded.law.row[position]]]
+        return list(self._rows[int(self._encoded.law.row[position])])
 
-    def _reject(self, row: int, action: int, count: int) -> None:
-        node = int(self._rows[row, action])
+    def _reject(self, row: list[int], action: int, count: int) -> None:
+        node = row[action]
         if node == 0 or count == 0:
             return
         kind, parts = self._nodes[node]
         if kind == "decay":
             node, count = parts[0], parts[1] + count
-        self._rows[row, action] = self._node("decay", node, count)
+        row[action] = self._node("decay", node, count)
 
-    def _learn(self, row: int, action: int, gain: int, target: int) -> None:
-        node = int(self._rows[row, action])
-        if target == row:
-            best = node
-        else:
-            others = sorted({int(other) for other in self._rows[target]})
-            best = others[0] if len(others) == 1 else self._node("max", *others)
-        self._rows[row, action] = self._node("learn", node, gain, best)
+    def _learn(self, row: list[int], action: int, gain: int, target: list[int]) -> None:
+        best = node = row[action]
+        if target is not row:
+            others = set(target)
+            best = target[0] if len(others) == 1 else self._node("max", *sorted(others))
+        row[action] = self._node("learn", node, gain, best)
+
+    def follow(self, trace: npt.NDArray[np.int64]) -> None:
+        """Apply the events of a run's trace, which may have been followed before, up to a line.
+
+        The last line may have grown since, as rejections share a line: it is read again.
+        """
+        if self._undo is not None:
+            row, entries = self._undo
+            self._rows[row] = entries
+        self.replay(trace[self._read : -1])
+        position = int(trace[-1, 1]) if len(trace) else -1
+        self._undo, self._read = None, len(trace)
+        if position >= 0:
+            row = int(self._encoded.law.row[position])
+            self._undo, self._read = (row, list(self._rows[row])), len(trace) - 1
+        self.replay(trace[-1:])
 
     def replay(self, trace: npt.NDArray[np.int64]) -> None:
-        """Apply the events of a trace; see `simulate.kernels.records.Written` for its columns."""
-        law = self._encoded.law
-        gains = self._encoded.gains
-        for _, p, mask, rejections, action, direction in trace.tolist():
+        """Apply events; see `simulate.kernels.records.Written` for their columns."""
+        law, rows = self._encoded.law, self._rows
+        place, action, direction = trace[:, 1], trace[:, 4], trace[:, 5]
+        made = (place >= 0) & (action >= 0)
+        at = np.where(made, place, 0), np.where(made, action, 0), np.where(made, direction, 0)
+        after = law.row[np.clip(at[0] + 2 * at[2] - 1, 0, law.n)]
+        gain, accepted = law.gain[at], law.accepted[at]
+        free = np.array([value == 0 for value in self._encoded.gains])[gain]
+        columns = (law.row[np.maximum(place, 0)], trace[:, 2], trace[:, 3], action, gain, after)
+        for p, taken, quiet, row, mask, rejections, chosen, gained, target in zip(
+            *(column.tolist() for column in (place, accepted, free, *columns)), strict=True
+        ):
             if p < 0:  # a restart forgets everything
-                self._rows[:] = 0
+                rows.clear()
                 continue
-            row = int(law.row[p])
+            here = rows[row]
             if rejections and mask & (mask - 1) == 0:
-                self._reject(row, mask.bit_length() - 1, rejections)
-            if action < 0:
+                self._reject(here, mask.bit_length() - 1, rejections)
+            if chosen < 0:
                 continue
-            gain = int(law.gain[p, action, direction])
-            if law.accepted[p, action, direction]:
-                self._learn(row, action, gain, int(law.row[p + 2 * direction - 1]))
-            elif gains[gain] == 0:
-                self._reject(row, action, 1)
+            if taken:
+                self._learn(here, chosen, gained, rows[target])
+            elif quiet:
+                self._reject(here, chosen, 1)
             else:
-                self._learn(row, action, gain, row)
+                self._learn(here, chosen, gained, here)
 
     def largest(self, candidates: Iterable[int]) -> set[int]:
         """Return those of the nodes whose values are exactly the largest."""
@@ -103,12 +129,13 @@ class History:
         best = max(exact[i] for i in nodes)
         return {i for i in nodes if exact[i] == best}
 
-    def _ancestors(self, nodes: set[int]) -> list[int]:
-        """Return everything the nodes are made of, ingredients first."""
-        seen, stack = set(nodes), list(nodes)
+    def _ancestors(self, nodes: set[int], known: Container[int]) -> list[int]:
+        """Return everything the nodes are made of but what is known, ingredients first."""
+        seen = {node for node in nodes if node not in known}
+        stack = list(seen)
         while stack:
             for part in self._ingredients(stack.pop()):
-                if part not in seen:
+                if part not in seen and part not in known:
                     seen.add(part)
                     stack.append(part)
         return sorted(seen)  # a node is numbered after its ingredients
@@ -123,9 +150,9 @@ class History:
         before = ctx.prec
         ctx.prec = bits
         try:
-            values: dict[int, arb] = {0: arb(0)}
+            values = self._enclosed.setdefault(bits, {0: arb(0)})
             keep, boot, lam = arb(self._keep), arb(self._boot), arb(self._keep + self._boot)
-            for index in self._ancestors(nodes):
+            for index in self._ancestors(nodes, values):
                 kind, parts = self._nodes[index]
                 if kind == "decay":
                     values[index] = values[parts[0]] * lam ** parts[1]
@@ -144,7 +171,7 @@ class History:
     def _rationals(self, nodes: set[int]) -> dict[int, fmpq]:
         values: dict[int, fmpq] = {0: fmpq(0)}
         lam = self._keep + self._boot
-        for index in self._ancestors(nodes):
+        for index in self._ancestors(nodes, values):
             kind, parts = self._nodes[index]
             if kind == "decay":
                 values[index] = values[parts[0]] * lam ** parts[1]
