@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from commands import Command
 
+from markov_lrsao import Landscape
 from markov_lrsao.cli.completion import landscapes
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.catalogue import LANDSCAPES
+from simulate.sweeps.plan import Plan
 
 TWO = ("--landscape", "regions:widths=3+2", "--n", "9")
 NINE = "51740216905/1185192162"
@@ -64,35 +67,44 @@ def test_cross_validation(command: Command) -> None:
 
 
 def test_sweeps(command: Command, tmp_path: Path) -> None:
-    """A sweep's landscape is one text, helpers included; runs are those of equal arrays."""
+    """Runs are those of equal arrays, whatever the landscape is called."""
     means = {}
     plans: dict[str, tuple[str, ...]] = {
         "two": ("--landscape", "regions:widths=3+2"),
         "jump": ("--ell", "2"),
         "gap": ("--landscape", "jump:l=2"),
-        "cliff": ("--landscape", "cliff:d=n/3", "--helpers", "onemax", "--algorithm", "rls"),
     }
     for name, given in plans.items():
         out = ("--out", str(tmp_path / f"{name}.sqlite"), "--runs", "40", "--json")
-        out += ("--limit", "1000")
         done = command("sweep", "--n", "9", *given, *out)
         assert done.code == 0, done.err
-        [result] = json.loads(done.out)["results"]
-        means[name] = result
+        [means[name]] = json.loads(done.out)["results"]
         again = json.loads(command("sweep", "--n", "9", *given, *out).out)
         assert again["played_now"] == 0
-    texts = {name: json.dumps(found) for name, found in means.items()}
-    assert "cliff:d=n/3,helpers=onemax" in texts["cliff"]
     shared = [key for key, value in means["jump"].items() if isinstance(value, dict)]
+    assert shared
     for key in shared:
         assert means["two"][key] == means["jump"][key] == means["gap"][key]
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'n = [6, 9]\nlandscape = "xdivk:k=3"\nhelpers = ["onemax"]\nruns = 20\nalgorithm = "rls"\n'
-    )
-    done = command("sweep", str(plan), "--json")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["experiments"] == 2
+
+
+def test_plans_have_one_text_for_landscape_and_helpers(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text('n = [6, 9]\nlandscape = "cliff:d=n/3"\nhelpers = ["onemax"]\n')
+    for experiment in Plan.load(path).experiments:
+        assert experiment.landscape == "cliff:d=n/3,helpers=onemax"
+        expected = Landscape.named(f"cliff:d={experiment.n // 3}", experiment.n, None, ["onemax"])
+        again = type(experiment).from_text(experiment.text)
+        assert again.law().landscape == experiment.law().landscape == expected
+    fields = {"n": [6], "runs": 5}
+    [half] = Plan.of({**fields, "landscape": "cliff:d=2", "helpers": "onemax"}).experiments
+    doubled = tmp_path / "doubled.json"
+    arrays = {k: v.tolist() for k, v in half.law().landscape.objectives.items()}
+    doubled.write_text(json.dumps({"objectives": arrays, "target": "C", "milestones": [4, 6]}))
+    [twice] = Plan.of({**fields, "landscape": str(doubled), "outside_h": True}).experiments
+    assert twice.content != half.content  # equal arrays, but not over the same scale
+    for wrong in (3, [3]):
+        with pytest.raises(ParameterError, match="helpers = "):
+            Plan.of({**fields, "landscape": "needle", "helpers": wrong})
 
 
 def test_files_of_families(command: Command, tmp_path: Path) -> None:
@@ -105,12 +117,14 @@ def test_files_of_families(command: Command, tmp_path: Path) -> None:
     path.write_text(
         json.dumps({"objectives": {"A": pieces}, "target": "A", "parameters": {"w": 2}})
     )
-    rls = ("--landscape", f"{path}:w=1,helpers=onemax", "--n", "6")
-    assert command("exact", *rls).code == 0
-    results = ("--out", str(tmp_path / "mine.sqlite"), "--runs", "20", "--json")
-    done = command("sweep", "--n", "6,7", *rls[:2], "--algorithm", "rls", *results)
-    assert done.code == 0, done.err
-    assert len(json.loads(done.out)["results"]) == 2
+    text = f"{path}:w=1,helpers=onemax"
+    assert command("exact", "--landscape", text, "--n", "6").code == 0
+    plan = Plan.of({"n": [6, 7], "landscape": text})
+    path.unlink()  # an experiment has its landscape, and needs the file no more
+    for experiment in plan.experiments:
+        n = experiment.n
+        values = experiment.law().landscape.listed()
+        assert values == {"A": [*range(n - 1), 0, n], "O": list(range(n + 1))}
 
 
 @pytest.mark.parametrize(
