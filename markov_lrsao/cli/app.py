@@ -16,6 +16,7 @@ from markov_lrsao.cli import (
     export,
     figures,
     formula,
+    landscapes,
     map,
     relax,
     replay,
@@ -50,6 +51,7 @@ for name, function, *examples in (
     ),
     ("sites", sites.sites, "sites --n 30 --ell 5"),
     ("formula", formula.formula, "formula phase3 --latex"),
+    ("landscapes", landscapes.landscapes, "landscapes"),
     ("curve", curve.curve, "curve --ell sqrt --n 50:10000:50"),
     ("reference", curve.reference, "reference --out reference_values.csv"),
     (

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     MAX_STATES,
     AlphaOption,
@@ -57,6 +58,7 @@ def exact(
     ] = 10_000,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the expected runtime, in total and phase by phase.
@@ -71,7 +73,7 @@ def exact(
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
     try:
         result = runtime(
             chosen.landscape,

@@ -13,6 +13,7 @@ import typer
 from markov_lrsao.cli.options import (
     ALGORITHM,
     ARITHMETIC,
+    HELPERS,
     KERNEL,
     LANDSCAPE,
     RUNS,
@@ -30,7 +31,7 @@ from markov_lrsao.cli.options import (
     RestartOption,
     ROption,
     ThreadsOption,
-    instance,
+    shape_of,
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.progress import terminal_progress
@@ -72,6 +73,7 @@ def simulate(
         typer.Option("--ioh", help="New folder for the runs in IOHprofiler's format."),
     ] = None,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -86,7 +88,7 @@ def simulate(
     from simulate.statistics.estimates import check_level, summary
     from simulate.sweeps.plan import parse_count
 
-    shape = instance(n, ell, None, None, None, landscape).landscape
+    shape = shape_of(landscape, n, ell, helpers)
     law = _law(shape, algorithm, (alpha, gamma, r), outside_h)
     check_runs(runs)
     check_level(level)
