@@ -24,7 +24,14 @@ from markov_lrsao.model.levels import LeadingOnes, LevelLaw
 from markov_lrsao.model.search import Search
 from markov_lrsao.model.search_law import SearchLaw
 
-__all__ = ["Start", "positions_at_least", "search_law", "search_runtime", "start_law"]
+__all__ = [
+    "Start",
+    "enclosed_or_float",
+    "positions_at_least",
+    "search_law",
+    "search_runtime",
+    "start_law",
+]
 
 Start: TypeAlias = Literal["zero", "random"] | int | str | Mapping[int, RationalLike]
 """Where runs begin: 0^n, a uniformly random bit string, |x| = P, or a distribution of |x|."""
@@ -171,13 +178,17 @@ def _applicable(method: str, law: SearchLaw) -> Name:
 def _quantities(found: Found, field: str, moments: int) -> list[Quantity]:
     if found.moments is None:
         return [Infinite()] * moments
+    return [enclosed_or_float(bounds, field) for bounds in found.moments]
+
+
+def enclosed_or_float(bounds: tuple[fmpq, fmpq], field: str) -> Quantity:
+    """Return a number by its bounds; as a float with a bound of its error if floats are asked for.
+
+    What exceeds all floats stays enclosed.
+    """
+    low, high = bounds
     if field == "exact":
-        return [Quantity.enclosed(low, high) for low, high in found.moments]
-    return [_float(low, high) for low, high in found.moments]
-
-
-def _float(low: fmpq, high: fmpq) -> Quantity:
-    """Return a float with a bound of its error; what exceeds all floats stays enclosed."""
+        return Quantity.enclosed(low, high)
     try:
         middle = to_float((low + high) / 2)
         exact = fmpq(*middle.as_integer_ratio())

@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from markov_lrsao.cli import (
+    budget,
     cross_validate,
     curve,
     distribution,
@@ -47,6 +48,11 @@ for name, function, *examples in (
         "distribution",
         distribution.distribution,
         "distribution --n 1000 --ell 10 --quantiles 0.5,0.9,0.99",
+    ),
+    (
+        "budget",
+        budget.budget,
+        "budget --n 100 --algorithm ea --landscape onemax --steps 100,1000 --start random",
     ),
     ("sites", sites.sites, "sites --n 30 --ell 5"),
     ("formula", formula.formula, "formula phase3 --latex"),
