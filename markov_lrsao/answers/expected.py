@@ -76,6 +76,7 @@ __all__ = [
     "EXACT_VARIANCE_LIMIT",
     "Method",
     "check_hypothesis",
+    "check_learner",
     "exact_moments",
     "moments_in_floats",
     "runtime",
@@ -167,7 +168,7 @@ def runtime(
             method=method,
         )
     known = _check_choice("method", method, _METHODS)
-    _check_learner(landscape, algorithm, start, at_least)
+    check_learner(landscape, algorithm, start, at_least)
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
     if width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
@@ -193,7 +194,7 @@ def _check_choice(name: str, given: str, known: Sequence[T]) -> T:
     raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(map(str, known))}")
 
 
-def _check_learner(
+def check_learner(
     landscape: object,
     algorithm: Algorithm | AlgorithmFamily | None,
     start: Start | None,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from markov_lrsao.model.search import Search
 
 __all__ = [
+    "ALGORITHM_NAME",
     "LEADING_ONES",
     "AlgorithmOption",
     "AtLeastOption",
@@ -25,16 +26,14 @@ __all__ = [
 ]
 
 LEADING_ONES = "leadingones"
-AlgorithmOption = Annotated[
-    str,
-    typer.Option(
-        "--algorithm",
-        help="NAME[:key=value,..]: lrsao, earl, rls, rls-k, ea, ea-positive, metropolis, mahh, "
-        "mmahh, random, gradient, portfolio; see docs/algorithms.md.",
-        metavar="<name>",
-        autocompletion=algorithms,
-    ),
-]
+ALGORITHM_NAME = typer.Option(
+    "--algorithm",
+    help="NAME[:key=value,..]: lrsao, earl, rls, rls-k, ea, ea-positive, metropolis, mahh, mmahh, "
+    "random, gradient, portfolio; see docs/algorithms.md.",
+    metavar="<name>",
+    autocompletion=algorithms,
+)
+AlgorithmOption = Annotated[str, ALGORITHM_NAME]
 StartOption = Annotated[
     str | None,
     typer.Option(

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.storage import write_all
 from simulate.runs.runner import trace_run
 from simulate.runs.samples import Samples
@@ -31,9 +32,21 @@ _FUNCTION = 1
 
 
 def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
-    """Return (step, best value of the target so far) at every improvement of run `run`."""
+    """Return (step, best value of the target so far) at every improvement of run `run`.
+
+    Raises
+    ------
+    ParameterError
+        The runs were not made by an agent that learns greedily; only those have traces.
+    """
+    law = samples.law
+    if not isinstance(law, StepLaw) or law.algorithm.epsilon != 0:
+        raise ParameterError(
+            f"algorithm = {law.algorithm.name} has no traces for IOHprofiler's format, which "
+            f"only greedy agents have; leave out the folder"
+        )
     trace = trace_run(
-        samples.law,
+        law,
         seed=samples.seed,
         run=samples.first_run + run,
         kernel=samples.kernel,
@@ -42,12 +55,12 @@ def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
         restart=samples.restart,
         path=samples.path,
     )
-    landscape = samples.law.landscape
+    landscape = law.landscape
     target: npt.NDArray[np.int64] = landscape.objectives[landscape.target]
     best = int(target[0])
     found = [(0, best)]
     for t, p, _, rejections, action, direction in trace.tolist():
-        if p < 0 or action < 0 or not samples.law.accepted[p, action, direction]:
+        if p < 0 or action < 0 or not law.accepted[p, action, direction]:
             continue
         value = int(target[p + 2 * direction - 1])
         if value > best:

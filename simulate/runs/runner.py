@@ -9,15 +9,22 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from markov_lrsao.answers.expected import check_learner
+from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.exact.rationals import RationalLike
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
+from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
 from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.samples import Arithmetic, Kernel, Samples
+from simulate.runs.searching import SearchTable, play_exploring, play_search
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
 
@@ -45,8 +52,8 @@ def available_cores() -> int:
 
 
 def simulate(
-    landscape: Landscape | StepLaw,
-    algorithm: Algorithm | AlgorithmFamily | None = None,
+    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     runs: int,
     seed: int,
@@ -60,9 +67,14 @@ def simulate(
     first_run: int = 0,
     path: tuple[int, ...] = (),
     stop: Stop | None = None,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
     progress: Progress = no_progress,
 ) -> Samples:
     """Play `runs` runs and return them.
+
+    Searches that do not learn are played event by event, agents that explore (epsilon > 0) step by
+    step in float64, whatever `kernel` and `arithmetic` say.
 
     Parameters
     ----------
@@ -79,6 +91,7 @@ def simulate(
     first_run : number of the first run, to continue an earlier simulation of the same seed
     path : numbers that tell apart experiments with the same seed, so that they are independent
     stop : a flag that another thread may set to end it all at once
+    start, at_least : where runs begin and end, for searches that do not learn; see `runtime`
 
     Raises
     ------
@@ -92,8 +105,14 @@ def simulate(
     >>> simulate(Landscape.jump(9, 2), runs=5, seed=1).times.tolist()
     [48, 12, 11, 52, 39]
     """
-    law = _law(landscape, algorithm)
+    law = _law(landscape, algorithm, start, at_least)
     _check(runs, limit, restart, threads, first_run)
+    if isinstance(law, SearchTable) or law.algorithm.epsilon != 0:
+        how = {
+            **{"runs": runs, "seed": seed, "first_run": first_run, "limit": limit},
+            **{"restart": restart, "threads": threads or available_cores()},
+        }
+        return _without_q_rows(law, how, monitors, path, stop, progress)
     encoded = _playable(law, kernel)
     watched = None
     if monitors:
@@ -132,12 +151,61 @@ def simulate(
     )
 
 
-def _law(landscape: Landscape | StepLaw, algorithm: Algorithm | AlgorithmFamily | None) -> StepLaw:
-    if isinstance(landscape, Landscape):
-        return StepLaw.of(landscape, algorithm)
-    if algorithm is not None:
-        raise ParameterError("algorithm is given twice: a law has its own; leave out one of them")
-    return landscape
+def _without_q_rows(
+    law: StepLaw | SearchTable,
+    how: dict[str, int | None],
+    monitors: bool,
+    path: tuple[int, ...],
+    stop: Stop | None,
+    progress: Progress,
+) -> Samples:
+    """Play what the kernels of greedy agents do not."""
+    if monitors:
+        raise ParameterError(
+            f"monitors = True: monitors watch greedy agents, not {law.algorithm.name}; leave it out"
+        )
+    if isinstance(law, SearchTable):
+        played = play_search(law, how, stop, progress, path)
+    else:
+        played = play_exploring(law, how, stop, progress, path)
+    return Samples(
+        law=law,
+        seed=how["seed"] or 0,
+        path=path,
+        first_run=how["first_run"] or 0,
+        kernel="event" if isinstance(law, SearchTable) else "step",
+        arithmetic="float64",
+        limit=how["limit"],
+        restart=how["restart"],
+        hits=played.hits,
+        steps=played.steps,
+        censored=played.censored,
+        restarts=played.restarts,
+        decisions=np.zeros_like(played.steps),
+        seconds=played.seconds,
+        stuck=played.stuck,
+    )
+
+
+def _law(
+    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None,
+    start: Start | None,
+    at_least: RationalLike | None,
+) -> StepLaw | SearchTable:
+    if isinstance(landscape, StepLaw | SearchTable):
+        if algorithm is not None:
+            raise ParameterError(
+                "algorithm is given twice: a law has its own; leave out one of them"
+            )
+        return landscape
+    if isinstance(algorithm, NamedAlgorithm):
+        algorithm = algorithm.on(landscape)
+    if isinstance(algorithm, Search):
+        return SearchTable(landscape, algorithm, start, at_least)
+    check_learner(landscape, algorithm, start, at_least)
+    assert isinstance(landscape, Landscape)
+    return StepLaw.of(landscape, algorithm)
 
 
 def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
