@@ -47,7 +47,7 @@ class Reward:
     chosen: fmpq = _ZERO
     target: fmpq = _ZERO
 
-    def __call__(self, chosen_gain: int, target_gain: int) -> fmpq:
+    def __call__(self, chosen_gain: int | fmpq, target_gain: int | fmpq) -> fmpq:
         """Evaluate the form at the gains D and E."""
         return self.constant + self.chosen * chosen_gain + self.target * target_gain
 

@@ -88,9 +88,8 @@ class SearchLaw:
             An action looks at an objective that is not there, or flips more than n bits.
         """
         search.at(landscape.n)
-        scale = getattr(landscape, "scale", 1)
         objectives = {
-            name: tuple(fmpq(v, scale) for v in values.tolist())
+            name: tuple(fmpq(v, landscape.scale) for v in values.tolist())
             for name, values in landscape.objectives.items()
         }
         for action in search.actions:

@@ -31,7 +31,7 @@ _VERSION = "0.3.18"  # of the format
 _FUNCTION = 1
 
 
-def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
+def improvements(samples: Samples, run: int) -> list[tuple[int, float]]:
     """Return (step, best value of the target so far) at every improvement of run `run`.
 
     Raises
@@ -57,15 +57,16 @@ def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
     )
     landscape = law.landscape
     target: npt.NDArray[np.int64] = landscape.objectives[landscape.target]
+    scale = landscape.scale
     best = int(target[0])
-    found = [(0, best)]
+    found = [(0, best / scale if scale > 1 else best)]
     for t, p, _, rejections, action, direction in trace.tolist():
         if p < 0 or action < 0 or not law.accepted[p, action, direction]:
             continue
         value = int(target[p + 2 * direction - 1])
         if value > best:
             best = value
-            found.append((t + rejections + 1, best))
+            found.append((t + rejections + 1, best / scale if scale > 1 else best))
     return found
 
 
@@ -98,7 +99,9 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
     check_folder(folder)
     root, law = Path(folder), samples.law
     landscape, algorithm = law.landscape, law.algorithm
-    name = re.sub(r"[^A-Za-z0-9]+", "", problem or f"{landscape.name.split(',')[0]}{landscape.ell}")
+    own = landscape.name if landscape.family is not None and landscape.family.parameters else None
+    short = own or f"{landscape.name.split(',')[0]}{landscape.ell}"
+    name = re.sub(r"[^A-Za-z0-9]+", "", problem or short)
     data = Path(f"data_f{_FUNCTION}_{name}") / f"IOHprofiler_f{_FUNCTION}_DIM{landscape.n}.dat"
     paragraphs, runs = [], []
     for run in range(samples.runs):

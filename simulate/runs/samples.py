@@ -37,7 +37,8 @@ class Violation:
     rule : one of `simulate.runs.rules.RULES`
     seed, run : which run it is; they replay it
     step : number of steps made when it happened
-    state : the agent's state (the target's value) before the step, whose row was updated
+    state : the agent's state (the target's value, as text where it is a fraction) before the step,
+        whose row was updated
     position, action : where the last step began, and the objective it used
     q_row : (short name, value, error bound) of the row's entries after the step; a value is
         mantissa * 2^exponent, written as text because it may be far below the smallest float
@@ -48,7 +49,7 @@ class Violation:
     seed: int
     run: int
     step: int
-    state: int
+    state: int | str
     position: int
     action: str
     q_row: tuple[tuple[str, str, str], ...]

@@ -81,7 +81,7 @@ def point(name: str, n: int, ell: int) -> Parameters:
     if name == "paper":
         return Parameters.paper(n)
     landscape = Landscape.jump(n, ell)
-    root = isqrt(landscape.largest_gain) + 1  # (H) is satisfiable if gamma < 1 / root, nearly
+    root = isqrt(int(landscape.largest_gain)) + 1  # (H) is satisfiable if gamma < 1 / root, nearly
     alpha, gamma, share = {
         "flat": (fmpq(1, 3), fmpq(1, 5 * n * n), fmpq(9, 10)),
         "eager": (1 - fmpq(1, 20 * root), fmpq(3, 5 * root), fmpq(19, 20)),
