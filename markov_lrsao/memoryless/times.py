@@ -43,6 +43,7 @@ class Limits:
     block_tridiagonal: tuple[int, int, int] = (800, 2_100, 100_000)
     small_sizes: tuple[int, int, int] = (400, 1_000, 30_000)
     back_substitution: tuple[int, int, int] = (101, 151, 30_000)
+    shared_levels: tuple[int, int, int] = (51, 71, 30_000)
     dense: tuple[int, int, int] = (60, 60, 400)
 
 
@@ -118,6 +119,8 @@ def _limits(law: SearchLaw, name: Name) -> tuple[int, int, int]:
         return LIMITS.elitist_steps_of_one
     if name == "back-substitution" and all(a.mutation.rate is None for a in law.search.actions):
         return LIMITS.small_sizes
+    if name == "back-substitution" and len(set(law.values)) < len(law.values):
+        return LIMITS.shared_levels
     limits: tuple[int, int, int] = getattr(LIMITS, name.replace("-", "_"))
     return limits
 

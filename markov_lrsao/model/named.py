@@ -38,7 +38,7 @@ ALGORITHMS: dict[str, dict[str, Key]] = {
     "rls-k": {"k": Key("word")},
     "ea": {"rate": _RATE},
     "ea-positive": {"rate": _RATE},
-    "metropolis": {"base": Key("rational")},
+    "metropolis": {"base": Key("rational"), "rate": _MAYBE},
     "mahh": {"p": Key("rational")},
     "mmahh": {
         "p": Key("rational"),
@@ -162,7 +162,11 @@ def _ea_positive(text: str, values: Values, n: int) -> Search:
 
 
 def _metropolis(text: str, values: Values, n: int) -> Search:
-    return Search.single(text, _flips(1, Acceptance("metropolis", _number(values, "base", n))))
+    acceptance = Acceptance("metropolis", _number(values, "base", n))
+    if "rate" in values:
+        mutation = Mutation.standard(_number(values, "rate", n))
+        return Search.single(text, Action(mutation, acceptance))
+    return Search.single(text, _flips(1, acceptance))
 
 
 def _mahh(text: str, values: Values, n: int) -> Search:

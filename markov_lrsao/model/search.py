@@ -154,8 +154,8 @@ class Acceptance:
         if root is None:
             raise ExactnessError(
                 f"base = {self.base}: a loss of {-gain} is accepted with an irrational "
-                f'probability; use floats (`field="float"`), or a base that is a power of '
-                f"{gain.q}"
+                f'probability; use floats (`field="float"`), or a base with a rational '
+                f"root of order {gain.q}"
             )
         return root ** int(gain.p)
 

@@ -13,12 +13,13 @@ LeadingOnes depends on more than |x|; `markov_lrsao.model.levels` has its law.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import comb
 from typing import Any, NamedTuple, TypeAlias
 
-from flint import arb, arb_poly, fmpq, fmpz_poly
+from flint import arb, arb_poly, fmpq, fmpz, fmpz_poly
 
 from markov_lrsao.errors import ParameterError, VerificationError
 from markov_lrsao.exact.fields import Rationals, SearchField
@@ -185,14 +186,28 @@ class SearchLaw:
             values = self.objectives[chosen.acceptance.of]
         mutation = chosen.mutation
         most, missing = self._cut(mutation, field)
-        near = range(max(0, x - most), min(self.n, x + most) + 1)
-        accepted = _accepted(chosen.acceptance, values, x, near, field)
         if mutation.rate is None:
+            accepted = self._all_accepted(chosen.acceptance, values, x, field)
             proposed = self._by_sizes(mutation, x, accepted, field)
         else:
+            near = range(max(0, x - most), min(self.n, x + most) + 1)
+            accepted = _accepted(chosen.acceptance, values, x, near, field)
             proposed = self._by_polynomials(mutation, x, most, accepted, field)
         moves = ((y, w if accepted[y] is True else w * accepted[y]) for y, w in proposed)
         return Row(tuple(moves), missing)
+
+    def _all_accepted(
+        self, acceptance: Acceptance, values: Sequence[fmpq], x: int, field: SearchField
+    ) -> dict[int, Any]:
+        """Return what is accepted at x, within reach; the actions of a portfolio share it."""
+        if len(self.search.actions) == 1 or self.reach <= 1:
+            near = range(max(0, x - self.reach), min(self.n, x + self.reach) + 1)
+            return _accepted(acceptance, values, x, near, field)
+        key = "accepted", acceptance, x, field
+        if key not in self._kept:
+            self._kept[key] = _accepted(acceptance, values, x, range(self.n + 1), field)
+        found: dict[int, Any] = self._kept[key]
+        return found
 
     def _cut(self, mutation: Mutation, field: SearchField) -> tuple[int, fmpq]:
         """Return the most bits that are followed, and a bound of the probability of more."""
@@ -215,18 +230,28 @@ class SearchLaw:
         return n, _ZERO
 
     def _by_sizes(
-        self, mutation: Mutation, x: int, wanted: Iterable[int], field: SearchField
+        self, mutation: Mutation, x: int, wanted: Container[int], field: SearchField
     ) -> Iterator[tuple[int, Number]]:
         """Yield the wanted y != x that k flipped bits can give, with their probabilities."""
-        n = self.n
-        for y in wanted:
-            total = _ZERO
-            for k, weight in mutation.sizes:
-                i, odd = divmod(k - (y - x), 2)  # ones that are lost, zeros k - i
-                if not odd and 0 <= i <= x and 0 <= k - i <= n - x:
-                    total += weight * fmpq(comb(x, i) * comb(n - x, k - i), comb(n, k))
-            if total:
-                yield y, field.number(total)
+        per_set = self._per_set(mutation, field)
+        ones, zeros = _binomials(x), _binomials(self.n - x)
+        total: dict[int, Number] = {}
+        for k, weight in per_set:
+            for i in range(max(0, k + x - self.n), min(x, k) + 1):  # ones that are lost
+                y = x + k - 2 * i
+                if y in wanted:
+                    part = weight * (ones[i] * zeros[k - i])
+                    total[y] = total[y] + part if y in total else part
+        yield from sorted(total.items())
+
+    def _per_set(self, mutation: Mutation, field: SearchField) -> list[tuple[int, Number]]:
+        """Return (k, P(k) / C(n, k)): the probability of every set of k bits."""
+        key = "per set", mutation, field
+        if key not in self._kept:
+            whole = _binomials(self.n)
+            self._kept[key] = [(k, field.number(w / whole[k])) for k, w in mutation.sizes]
+        found: list[tuple[int, Number]] = self._kept[key]
+        return found
 
     def _by_polynomials(
         self, mutation: Mutation, x: int, most: int, wanted: Iterable[int], field: SearchField
@@ -291,6 +316,15 @@ def _accepted(
             return dict.fromkeys(others, True)
     chance = acceptance.probability if isinstance(field, Rationals) else acceptance.ball
     return {y: values[y] >= here or chance(values[y] - here) for y in others}
+
+
+@lru_cache(maxsize=4096)
+def _binomials(n: int) -> list[fmpz]:
+    """Return C(n, 0), C(n, 1), .., C(n, n)."""
+    found = [fmpz(1)]
+    for k in range(n):
+        found.append(found[-1] * (n - k) // (k + 1))
+    return found
 
 
 def _powers(count: int, ratio: arb, most: int) -> list[arb]:
