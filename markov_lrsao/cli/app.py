@@ -21,6 +21,7 @@ from markov_lrsao.cli import (
     relax,
     replay,
     report,
+    reproduces,
     simulate,
     sites,
     solve,
@@ -81,6 +82,7 @@ for name, function, *examples in (
         'verify --n 9:14 --claim "visits at l+3 <= 5" --claim "positive entries per row <= 1"',
     ),
     ("replay", replay.replay, "verify 'Lemma 5' --save bad", "replay bad/lemma-5.json"),
+    ("reproduces", reproduces.reproduces, "reproduces --json"),
     ("figures", figures.figures, "figures --quick --only objectives --out figures"),
     ("report", report.report, "report --quick --out report.html"),
 ):

@@ -21,6 +21,8 @@ from typing import Any, TypeAlias
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from markov_lrsao.errors import SolverError
+
 __all__ = ["Balls", "Rationals", "SearchField", "ends"]
 
 
@@ -96,9 +98,17 @@ SearchField: TypeAlias = Rationals | Balls
 
 
 def ends(number: fmpq | arb) -> tuple[fmpq, fmpq]:
-    """Return two rationals between which a number lies; of a rational itself, twice."""
+    """Return two rationals between which a number lies; of a rational itself, twice.
+
+    Raises
+    ------
+    SolverError
+        The ball has grown beyond all bounds; more bits are needed.
+    """
     if isinstance(number, fmpq):
         return number, number
+    if not number.is_finite():
+        raise SolverError("a ball has grown beyond all bounds; more bits are needed")
     return _dyadic(number.lower()), _dyadic(number.upper())
 
 

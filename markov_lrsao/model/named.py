@@ -35,7 +35,10 @@ _RATE = Key("rational", default="1/n")
 _MAYBE = Key("rational", optional=True)
 ALGORITHMS: dict[str, dict[str, Key]] = {
     "rls": {},
-    "rls-k": {"k": Key("word")},
+    "rls-k": {
+        "k": Key("word"),
+        "ties": Key("word", words=("larger", "smaller"), default="larger"),
+    },
     "ea": {"rate": _RATE},
     "ea-positive": {"rate": _RATE},
     "metropolis": {"base": Key("rational"), "rate": _MAYBE},
@@ -146,6 +149,8 @@ def _rls_k(text: str, values: Values, n: int) -> Search:
     k = str(values["k"])
     if k in ("optimal", "drift"):
         every = [_flips(size) for size in range(1, n + 1)]
+        if values["ties"] == "smaller":
+            every.reverse()  # ties go to the later action
         return Search.best_of(text, every, "time" if k == "optimal" else "drift")
     if not (k.isascii() and k.isdigit() and int(k[:18]) >= 1):
         raise ParameterError(f"k = {k!r} is not a number of bits: write e.g. 2, optimal or drift")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import comb
 from typing import Any, NamedTuple, TypeAlias
 
@@ -114,7 +114,7 @@ class SearchLaw:
         """Number of modes."""
         return len(self.search.modes)
 
-    @property
+    @cached_property
     def reach(self) -> int:
         """The largest number of bits that one step can flip."""
         return self.search.largest(self.n)
@@ -124,7 +124,7 @@ class SearchLaw:
         """Whether no step changes the position by more than one."""
         return self.reach <= 1
 
-    @property
+    @cached_property
     def everywhere(self) -> bool:
         """Whether every step may reach the best position: nothing is then to be explored.
 
