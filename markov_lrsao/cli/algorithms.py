@@ -86,15 +86,20 @@ def chosen_algorithm(
     return named.on(landscape)
 
 
-def searched(n: int | None, ell: int | None, landscape: str) -> Landscape | LeadingOnes:
+def searched(
+    n: int | None, ell: int | None, landscape: str, helpers: str | None = None
+) -> Landscape | LeadingOnes:
     """Return the landscape that was named; LeadingOnes has levels instead of positions."""
-    from markov_lrsao.cli.options import instance
+    from markov_lrsao.cli.options import shape_of
     from markov_lrsao.model.levels import LeadingOnes
 
     if landscape != LEADING_ONES:
-        return instance(n, ell, None, None, None, landscape).landscape
+        return shape_of(landscape, n, ell, helpers)
     if n is None:
         raise ParameterError("--n is missing: give the length of the bit strings, e.g. --n 9")
-    if ell is not None:
-        raise ParameterError(f"--ell {ell} has no meaning for {LEADING_ONES}; leave it out")
+    for name, value in (("ell", ell), ("helpers", helpers)):
+        if value is not None:
+            raise ParameterError(
+                f"--{name} {value} has no meaning for {LEADING_ONES}; leave it out"
+            )
     return LeadingOnes(n)

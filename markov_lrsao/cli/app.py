@@ -17,6 +17,7 @@ from markov_lrsao.cli import (
     export,
     figures,
     formula,
+    landscapes,
     map,
     oracle,
     relax,
@@ -59,6 +60,7 @@ for name, function, *examples in (
     ),
     ("sites", sites.sites, "sites --n 30 --ell 5"),
     ("formula", formula.formula, "formula phase3 --latex"),
+    ("landscapes", landscapes.landscapes, "landscapes"),
     ("curve", curve.curve, "curve --ell sqrt --n 50:10000:50"),
     ("reference", curve.reference, "reference --out reference_values.csv"),
     (

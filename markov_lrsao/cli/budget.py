@@ -12,7 +12,7 @@ from markov_lrsao.cli.algorithms import (
     StartOption,
     searched,
 )
-from markov_lrsao.cli.options import LANDSCAPE, LIST, EllOption, JsonOption, NOption
+from markov_lrsao.cli.options import HELPERS, LANDSCAPE, LIST, EllOption, JsonOption, NOption
 from markov_lrsao.cli.output import emit
 
 __all__ = ["budget"]
@@ -24,6 +24,7 @@ def budget(
     steps: Annotated[str, typer.Option("--steps", help=f"Numbers of steps: {LIST}.")] = "100",
     algorithm: AlgorithmOption = "rls",
     landscape: Annotated[str, LANDSCAPE] = "onemax",
+    helpers: Annotated[str | None, HELPERS] = None,
     start: StartOption = None,
     at_least: AtLeastOption = None,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
@@ -35,7 +36,7 @@ def budget(
     from markov_lrsao.model.named import NamedAlgorithm
 
     found = fixed_budget(
-        searched(n, ell, landscape),
+        searched(n, ell, landscape, helpers),
         NamedAlgorithm.of(algorithm),
         integers(steps, "steps"),
         start=start,

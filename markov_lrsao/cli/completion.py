@@ -26,10 +26,20 @@ def choices(*names: str) -> Callable[[str], list[str]]:
 
 
 def landscapes(incomplete: str) -> list[str]:
-    """Offer the names of the landscape families."""
-    from markov_lrsao.model.landscape import FAMILIES
+    """Offer the names of the landscapes, and behind a colon or comma the keys that are left."""
+    from markov_lrsao.model.catalogue import LANDSCAPES
 
-    return choices(*FAMILIES)(incomplete)
+    name, colon, rest = incomplete.partition(":")
+    if not colon:
+        return choices(*LANDSCAPES)(incomplete)
+    if name not in LANDSCAPES:
+        return []
+    *done, _ = rest.split(",")
+    used = {item.partition("=")[0] for item in done}
+    head = ",".join([f"{name}:{done[0]}", *done[1:]]) + "," if done else f"{name}:"
+    return choices(*(f"{head}{key}=" for key in LANDSCAPES[name].keys if key not in used))(
+        incomplete
+    )
 
 
 def algorithms(incomplete: str) -> list[str]:

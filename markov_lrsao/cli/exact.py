@@ -15,6 +15,7 @@ from markov_lrsao.cli.algorithms import (
     searched,
 )
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     MAX_STATES,
     AlphaOption,
@@ -71,6 +72,7 @@ def exact(
     algorithm: AlgorithmOption = "lrsao",
     start: StartOption = None,
     at_least: AtLeastOption = None,
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the expected runtime, in total and phase by phase.
@@ -88,7 +90,7 @@ def exact(
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
-    shape = searched(n, ell, landscape)
+    shape = searched(n, ell, landscape, helpers)
     chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     try:
         result = runtime(

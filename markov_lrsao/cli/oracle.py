@@ -6,6 +6,7 @@ from typing import Annotated
 
 from markov_lrsao.cli.algorithms import AlgorithmOption, chosen_algorithm
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     AlphaOption,
     EllOption,
@@ -14,7 +15,7 @@ from markov_lrsao.cli.options import (
     NOption,
     OutsideHOption,
     ROption,
-    instance,
+    shape_of,
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
@@ -30,6 +31,7 @@ def oracle(
     r: ROption = None,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     algorithm: AlgorithmOption = "lrsao",
     as_json: JsonOption = False,
 ) -> None:
@@ -37,7 +39,7 @@ def oracle(
     from markov_lrsao.answers.oracle import oracle as solve
     from markov_lrsao.model.algorithm import Algorithm
 
-    shape = instance(n, ell, None, None, None, landscape).landscape
+    shape = shape_of(landscape, n, ell, helpers)
     chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     if not isinstance(chosen, Algorithm):
         raise ParameterError(

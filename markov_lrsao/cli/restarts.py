@@ -13,6 +13,7 @@ from markov_lrsao.cli.algorithms import (
     searched,
 )
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     AlphaOption,
     EllOption,
@@ -34,6 +35,7 @@ def restarts(
     gamma: GammaOption = None,
     r: ROption = None,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     algorithm: AlgorithmOption = "lrsao",
     start: StartOption = None,
     horizon: Annotated[
@@ -45,7 +47,7 @@ def restarts(
     """Print the expected time with restarts over the cut-off, and where it is smallest."""
     from markov_lrsao.answers.restarts import restarts as solve
 
-    shape = searched(n, ell, landscape)
+    shape = searched(n, ell, landscape, helpers)
     chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     found = solve(shape, chosen, start=start, horizon=horizon, outside_h=outside_h)
     emit(as_json, found.to_dict, lambda: str(found))

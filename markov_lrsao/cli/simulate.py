@@ -19,6 +19,7 @@ from markov_lrsao.cli.algorithms import (
 )
 from markov_lrsao.cli.options import (
     ARITHMETIC,
+    HELPERS,
     KERNEL,
     LANDSCAPE,
     RUNS,
@@ -82,6 +83,7 @@ def simulate(
     landscape: Annotated[str, LANDSCAPE] = "jump",
     start: StartOption = None,
     at_least: AtLeastOption = None,
+    helpers: Annotated[str | None, HELPERS] = None,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -96,7 +98,7 @@ def simulate(
     from simulate.statistics.estimates import check_level, summary
     from simulate.sweeps.plan import parse_count
 
-    shape = searched(n, ell, landscape)
+    shape = searched(n, ell, landscape, helpers)
     chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     law = _law(shape, chosen, outside_h, start, at_least)
     check_runs(runs)

@@ -15,6 +15,7 @@ from markov_lrsao.cli.options import (
     ARITHMETIC,
     ELLS,
     GAMMAS,
+    HELPERS,
     KERNEL,
     LANDSCAPE,
     NS,
@@ -68,6 +69,7 @@ def sweep(
     limit: LimitOption = None,
     restart: RestartOption = None,
     landscape: Annotated[str | None, LANDSCAPE] = None,
+    helpers: Annotated[str | None, HELPERS] = None,
     batch: Annotated[int | None, typer.Option("--batch", help="Runs per unit of work.")] = None,
     scheduler: Annotated[
         str | None,
@@ -93,6 +95,7 @@ def sweep(
     fields = {"n": n, "ell": ell, "alpha": alpha, "gamma": gamma, "r": r, "runs": runs}
     fields |= {"seed": seed, "algorithm": algorithm, "arithmetic": arithmetic, "kernel": kernel}
     fields |= {"limit": limit, "restart": restart, "landscape": landscape, "batch": batch}
+    fields |= {"helpers": helpers}
     grid, file = _plan(plan, out, fields, outside_h)
     played = run_sweep(
         grid, file, scheduler=scheduler, threads=threads, repair=repair, progress=terminal_progress

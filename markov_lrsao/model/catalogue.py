@@ -10,6 +10,7 @@ objective have the key ``helpers``, a list with + between its items.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -155,11 +156,12 @@ class Entry:
             return self.text
         return f"{self.text}{',' if ':' in self.text else ':'}helpers={'+'.join(self.helpers)}"
 
-    @property
-    def ell(self) -> Expression | None:
-        """The gap parameter l, if the text has it."""
+    def gap(self, n: int) -> int | None:
+        """Return the gap parameter l at n, if the text has it."""
         given = self.values.get("l")
-        return given if isinstance(given, Expression) else None
+        if not isinstance(given, Expression):
+            return None
+        return _whole(given, n, f"l of landscape {self.text}")
 
     def family(self, n: int) -> LandscapeFamily:
         """Return the family with its parameters as they are at n.
@@ -194,13 +196,16 @@ class Entry:
                 raise ParameterError(
                     f"`n` = {n} differs from the n = {self.fixed.n} of {self.text}; omit it"
                 )
+            if ell not in (None, self.fixed.ell):
+                raise ParameterError(f"`ell` = {ell} has no meaning for {self.text}; omit it")
             return self.fixed
         if n is None:
-            raise ParameterError("`n` is missing: give the length of the bit strings, e.g. `n` 9")
+            raise ParameterError("`n` is missing: give the length of the bit strings, e.g. `n=9`")
         family = self.family(n)
-        own = self.ell
-        if own is not None:
-            gap = _whole(own, n, f"l of landscape {self.text}")
+        if ell is not None and not family.has_ell:
+            raise ParameterError(f"`ell` = {ell} has no meaning for {family.name}; omit it")
+        gap = self.gap(n)
+        if gap is not None:
             if ell is not None and ell != gap:
                 raise ParameterError(
                     f"`ell` = {ell} differs from l = {gap} of {self.text}; omit it"
@@ -208,7 +213,7 @@ class Entry:
             ell = gap
         if ell is None and family.has_ell:
             allowed = family.ell_range(n)
-            hint = f"an integer in {allowed[0]}..{allowed[1]}" if allowed else "e.g. `ell` 2"
+            hint = f"an integer in {allowed[0]}..{allowed[1]}" if allowed else "e.g. `ell=2`"
             raise ParameterError(f"`ell` is missing: give the gap parameter, {hint}")
         return family.at(n, ell or 0)
 
@@ -243,7 +248,7 @@ def entry(text: str, helpers: Sequence[str] = ()) -> Entry:
             f"landscape = {text!r} is not text: write {', '.join(LANDSCAPES)}, or "
             f"the name of a JSON or TOML file"
         )
-    if naming.is_file(text):
+    if naming.is_file(text) or (text not in LANDSCAPES and os.path.lexists(text)):
         return _file_entry(text, tuple(helpers))
     keys = {name: one.keys for name, one in LANDSCAPES.items()}
     name, values = naming.read(text, keys, "landscape")

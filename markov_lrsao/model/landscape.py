@@ -142,7 +142,7 @@ class LandscapeFamily:
         for form, divisor in self.divisible:
             by = divisor(n=n, ell=ell, **named)
             if by < 1 or form(n=n, ell=ell, **named) % by:
-                wrong.append(f"{form} must be a multiple of {divisor}")
+                wrong.append(f"{form} a multiple of {divisor}")
         return wrong
 
     @cached_property
@@ -170,9 +170,10 @@ class LandscapeFamily:
         if not wrong:
             return n, ell
         if not self.has_ell and ell == 0:
-            values = "".join(f", {name} = {value}" for name, value in self.named(n).items())
+            values = ", ".join(f"{name} = {value}" for name, value in self.named(n).items())
             raise ParameterError(
-                f"n = {n} is not possible for {self.name}: needed is {' and '.join(wrong)}{values}"
+                f"n = {n} is not possible for {self.name}: needed is {' and '.join(wrong)}"
+                + (f" ({values})" if values else "")
             )
         needs = " and ".join(f"{form} >= 0" for form in self.constraints)
         allowed = self.ell_range(n)
@@ -325,6 +326,11 @@ class Landscape:
         ends = (0, *self.milestones)
         if any(a >= b for a, b in pairwise(ends)):
             raise ParameterError(f"milestones = {self.milestones} must increase from above 0")
+
+    @property
+    def size(self) -> str:
+        """The words "n = 9, l = 2", for people; l only where there is one."""
+        return f"n = {self.n}" + (f", l = {self.ell}" if self.ell else "")
 
     @property
     def optimum(self) -> int:
