@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from markov_lrsao.answers.curves import Curve, curve
     from markov_lrsao.answers.distribution import Distribution, distribution
     from markov_lrsao.answers.expected import runtime
+    from markov_lrsao.answers.oracle import OracleResult, oracle
     from markov_lrsao.answers.profile import Profile, profile
+    from markov_lrsao.answers.restarts import RestartResult, restarts
     from markov_lrsao.answers.results import RuntimeResult
     from markov_lrsao.chains.chain import MarkovChain
     from markov_lrsao.chains.reaching import ReachingResult, reach
@@ -69,11 +71,13 @@ __all__ = [
     "LrsaoError",
     "MapPlan",
     "MarkovChain",
+    "OracleResult",
     "Parameters",
     "Profile",
     "Quantity",
     "ReachingResult",
     "RegimeMap",
+    "RestartResult",
     "RuntimeResult",
     "Samples",
     "Search",
@@ -87,11 +91,13 @@ __all__ = [
     "distribution",
     "fixed_budget",
     "hypothesis_h",
+    "oracle",
     "plots",
     "profile",
     "reach",
     "read_chain",
     "regime_map",
+    "restarts",
     "runtime",
     "simulate",
     "summary",
@@ -104,7 +110,9 @@ _NAMES = {
     "markov_lrsao.answers.curves": "Curve curve",
     "markov_lrsao.answers.distribution": "Distribution distribution",
     "markov_lrsao.answers.expected": "runtime",
+    "markov_lrsao.answers.oracle": "OracleResult oracle",
     "markov_lrsao.answers.profile": "Profile profile",
+    "markov_lrsao.answers.restarts": "RestartResult restarts",
     "markov_lrsao.answers.results": "RuntimeResult",
     "markov_lrsao.chains.chain": "MarkovChain",
     "markov_lrsao.chains.reaching": "ReachingResult reach",

@@ -139,7 +139,8 @@ def oracle(
 def _best(law: StepLaw) -> tuple[list[int], list[fmpq], list[fmpq], list[fmpq]]:
     """Return the best objective of every position, the times to the next, and the moves."""
     n, before = law.n, fmpq(0)
-    choices, times, ups, downs = [], [], [], []
+    choices: list[int] = []
+    moves: tuple[list[fmpq], list[fmpq], list[fmpq]] = ([], [], [])
     for p in range(law.optimum):
         options = []
         for a in range(len(law.actions)):
@@ -150,9 +151,10 @@ def _best(law: StepLaw) -> tuple[list[int], list[fmpq], list[fmpq], list[fmpq]]:
         if not options:
             raise NotAbsorbingError(f"no objective accepts a move from position {p} upwards")
         before, a, up, down = min(options)
-        for found, value in zip((choices, times, ups, downs), (a, before, up, down), strict=True):
-            found.append(value)  # type: ignore[arg-type]
-    return choices, times, ups, downs
+        choices.append(a)
+        for found, value in zip(moves, (before, up, down), strict=True):
+            found.append(value)
+    return choices, *moves
 
 
 def _steps(up: list[fmpq], down: list[fmpq]) -> list[fmpq]:

@@ -4,7 +4,8 @@ A run that is cut off after c steps and begun anew, until one ends, takes
 R(c) = (P(T > 0) + .. + P(T > c - 1)) / P(T <= c) steps on average. The numerator N(c) grows with
 c and is a lower bound of R, so that a horizon with N(horizon) above the best value settles all
 cut-offs beyond it. Without restarts the time is E[T], the limit of R where T is finite; restarts
-pay if some R(c) is certainly below it.
+pay if some R(c) is certainly below it. As elsewhere the evaluation of a start is not counted, so
+that from a random start R(1) is nearly that of random search.
 """
 
 from __future__ import annotations

@@ -56,6 +56,9 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 _PILOT_RUNS = 16
+_CONFIDENCE = typer.Option("--confidence", help="Confidence level.")
+_MONITORS = typer.Option("--monitors", help="Count visits and uses; look for violations.")
+_IOH = typer.Option("--ioh", help="New folder for the runs in IOHprofiler's format.")
 
 
 def simulate(
@@ -71,15 +74,10 @@ def simulate(
     r: ROption = None,
     limit: LimitOption = None,
     restart: RestartOption = None,
-    level: Annotated[float, typer.Option("--confidence", help="Confidence level.")] = 0.95,
-    monitors: Annotated[
-        bool, typer.Option("--monitors", help="Count visits and uses; look for violations.")
-    ] = False,
+    level: Annotated[float, _CONFIDENCE] = 0.95,
+    monitors: Annotated[bool, _MONITORS] = False,
     threads: ThreadsOption = None,
-    ioh: Annotated[
-        Path | None,
-        typer.Option("--ioh", help="New folder for the runs in IOHprofiler's format."),
-    ] = None,
+    ioh: Annotated[Path | None, _IOH] = None,
     landscape: Annotated[str, LANDSCAPE] = "jump",
     start: StartOption = None,
     at_least: AtLeastOption = None,

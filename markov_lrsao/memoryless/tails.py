@@ -34,14 +34,18 @@ def cumulated(
         law = law.with_policy(best_policy(law))
     modes, field = law.modes, Balls(_BITS)
     size = (law.n + 1) * modes
-    rows, columns, weights = [], [], []
+    rows: list[int] = []
+    columns: list[int] = []
+    weights: list[float] = []
     widest, missing = 1, fmpq(0)
     with field.working():
         for x in range(law.n + 1):
             for g in range(modes):
                 state = x * modes + g
                 if x in target:
-                    rows, columns, weights = [*rows, state], [*columns, state], [*weights, 1.0]
+                    rows.append(state)
+                    columns.append(state)
+                    weights.append(1.0)
                     continue
                 before = len(rows)
                 for to, y, w in law.transitions(g, x, field):

@@ -39,12 +39,7 @@ def improvements(samples: Samples, run: int) -> list[tuple[int, float]]:
     ParameterError
         The runs were not made by an agent that learns greedily; only those have traces.
     """
-    law = samples.law
-    if not isinstance(law, StepLaw) or law.algorithm.epsilon != 0:
-        raise ParameterError(
-            f"algorithm = {law.algorithm.name} has no traces for IOHprofiler's format, which "
-            f"only greedy agents have; leave out the folder"
-        )
+    law = _traced(samples)
     trace = trace_run(
         law,
         seed=samples.seed,
@@ -68,6 +63,17 @@ def improvements(samples: Samples, run: int) -> list[tuple[int, float]]:
             best = value
             found.append((t + rejections + 1, best / scale if scale > 1 else best))
     return found
+
+
+def _traced(samples: Samples) -> StepLaw:
+    """Return the law of runs that have traces."""
+    law = samples.law
+    if not isinstance(law, StepLaw) or law.algorithm.epsilon != 0:
+        raise ParameterError(
+            f"algorithm = {law.algorithm.name} has no traces for IOHprofiler's format, which "
+            f"only greedy agents have; leave out the folder"
+        )
+    return law
 
 
 def check_folder(folder: str | Path) -> None:
@@ -97,7 +103,7 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
         The folder exists already and is not empty.
     """
     check_folder(folder)
-    root, law = Path(folder), samples.law
+    root, law = Path(folder), _traced(samples)
     landscape, algorithm = law.landscape, law.algorithm
     own = landscape.name if landscape.family is not None and landscape.family.parameters else None
     short = own or f"{landscape.name.split(',')[0]}{landscape.ell}"

@@ -24,7 +24,7 @@ from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.samples import Arithmetic, Kernel, Samples
-from simulate.runs.searching import SearchTable, play_exploring, play_search
+from simulate.runs.searching import How, SearchTable, play_exploring, play_search
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
 
@@ -108,15 +108,10 @@ def simulate(
     law = _law(landscape, algorithm, start, at_least)
     _check(runs, limit, restart, threads, first_run)
     if isinstance(law, SearchTable) or law.algorithm.epsilon != 0:
-        how = {
-            **{"runs": runs, "seed": seed, "first_run": first_run, "limit": limit},
-            **{"restart": restart, "threads": threads or available_cores()},
-        }
+        how = How(runs, int(seed), first_run, limit, restart, threads or available_cores())
         return _without_q_rows(law, how, monitors, path, stop, progress)
     encoded = _playable(law, kernel)
-    watched = None
-    if monitors:
-        watched = Watch.empty(encoded, seed, Rules.of(law) if rules is None else rules)
+    watched = Watch.empty(encoded, seed, rules or Rules.of(law)) if monitors else None
     skips, exact = kernel == "event", arithmetic == "exact"
     game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
@@ -125,8 +120,8 @@ def simulate(
     hits, facts = game.arrays(runs)
     known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
     stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
-    if limit is None and (stuck >= 0).any():
-        raise _endless(first_run + int(np.flatnonzero(stuck >= 0)[0]), seed)
+    if limit is None:
+        _check_ended(stuck, first_run, seed)
     counts = None
     if watched is not None:
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
@@ -153,7 +148,7 @@ def simulate(
 
 def _without_q_rows(
     law: StepLaw | SearchTable,
-    how: dict[str, int | None],
+    how: How,
     monitors: bool,
     path: tuple[int, ...],
     stop: Stop | None,
@@ -170,13 +165,13 @@ def _without_q_rows(
         played = play_exploring(law, how, stop, progress, path)
     return Samples(
         law=law,
-        seed=how["seed"] or 0,
+        seed=how.seed,
         path=path,
-        first_run=how["first_run"] or 0,
+        first_run=how.first_run,
         kernel="event" if isinstance(law, SearchTable) else "step",
         arithmetic="float64",
-        limit=how["limit"],
-        restart=how["restart"],
+        limit=how.limit,
+        restart=how.restart,
         hits=played.hits,
         steps=played.steps,
         censored=played.censored,
@@ -219,11 +214,14 @@ def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
     return encoded
 
 
-def _endless(run: int, seed: int) -> NotAbsorbingError:
-    return NotAbsorbingError(
-        f"run {run} of seed {seed} can never end: every further move is rejected; "
-        f"give a step limit with `limit` to count such runs as censored"
-    )
+def _check_ended(stuck: IntArray, first_run: int, seed: int) -> None:
+    """Refuse runs without a limit that are stuck for ever."""
+    if (stuck >= 0).any():
+        raise NotAbsorbingError(
+            f"run {first_run + int(np.flatnonzero(stuck >= 0)[0])} of seed {seed} can never end: "
+            f"every further move is rejected; give a step limit with `limit` to count such runs "
+            f"as censored"
+        )
 
 
 @lru_cache(maxsize=16)

@@ -10,8 +10,9 @@ An epsilon-greedy agent is played step by step in plain float64, as any program 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ from markov_lrsao.progress import Progress
 from simulate.runs.stopping import Stop, StoppedError, in_order, threads
 from simulate.runs.streams import stream_key
 
-__all__ = ["Played", "SearchTable", "Table", "play_exploring", "play_search"]
+__all__ = ["How", "Played", "SearchTable", "Table", "play_exploring", "play_search"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -37,6 +38,17 @@ _BITS = 128
 _AHEAD = 4
 _LARGEST_BLOCK = 256
 _UNLIMITED = 1 << 50
+
+
+class How(NamedTuple):
+    """How runs are played; limit and restart may be None."""
+
+    runs: int
+    seed: int
+    first_run: int
+    limit: int | None
+    restart: int | None
+    threads: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +134,10 @@ class Played:
 
 
 def play_search(
-    search: SearchTable, how: Mapping[str, int | None], stop: Stop | None, progress: Progress,
+    search: SearchTable, how: How, stop: Stop | None, progress: Progress,
     path: tuple[int, ...] = (),
 ) -> Played:  # fmt: skip
-    """Play a search; `how` has runs, seed, first_run, limit, restart and threads.
+    """Play a search.
 
     Raises
     ------
@@ -136,9 +148,9 @@ def play_search(
 
     table = search.table()
     modes = len(search.algorithm.modes)
-    limit, restart = how["limit"] or _UNLIMITED, how["restart"] or 0
-    facts = np.zeros((how["runs"] or 0, 4), dtype=np.int64)
-    key = stream_key(how["seed"] or 0, *path)
+    limit, restart = how.limit or _UNLIMITED, how.restart or 0
+    facts = np.zeros((how.runs, 4), dtype=np.int64)
+    key = stream_key(how.seed, *path)
 
     def block(first: int, part: IntArray, flag: IntArray, _: slice) -> None:
         walk_block(
@@ -148,9 +160,9 @@ def play_search(
 
     seconds = _in_blocks(block, how, facts, stop, progress)
     stuck = np.where(facts[:, 0] == STUCK, facts[:, 3] // modes, -1)
-    if how["limit"] is None and (stuck >= 0).any():
+    if how.limit is None and (stuck >= 0).any():
         raise NotAbsorbingError(
-            f"a run of seed {how['seed']} can never end: nothing is accepted at position "
+            f"a run of seed {how.seed} can never end: nothing is accepted at position "
             f"{int(stuck[stuck >= 0][0])}; give a step limit with `limit`"
         )
     censored = facts[:, 0] != 0
@@ -159,19 +171,19 @@ def play_search(
 
 
 def play_exploring(
-    law: StepLaw, how: Mapping[str, int | None], stop: Stop | None, progress: Progress,
+    law: StepLaw, how: How, stop: Stop | None, progress: Progress,
     path: tuple[int, ...] = (),
 ) -> Played:  # fmt: skip
-    """Play an epsilon-greedy agent in plain float64; `how` is that of `play_search`."""
+    """Play an epsilon-greedy agent in plain float64."""
     from simulate.kernels.searches import explore_block
 
     algorithm = law.algorithm
     gains = np.array([to_float(algorithm.learn * reward) for reward in law.rewards])
-    limit, restart = how["limit"] or _UNLIMITED, how["restart"] or 0
-    facts = np.zeros((how["runs"] or 0, 4), dtype=np.int64)
+    limit, restart = how.limit or _UNLIMITED, how.restart or 0
+    facts = np.zeros((how.runs, 4), dtype=np.int64)
     ends = np.array(law.landscape.milestones, dtype=np.int64)
     hits = np.full((len(facts), len(ends)), -1, dtype=np.int64)
-    key = stream_key(how["seed"] or 0, *path)
+    key = stream_key(how.seed, *path)
     numbers = [to_float(v) for v in (algorithm.keep, algorithm.bootstrap, algorithm.epsilon)]
 
     def block(first: int, part: IntArray, flag: IntArray, where: slice) -> None:
@@ -187,14 +199,14 @@ def play_exploring(
 
 def _in_blocks(
     block: Callable[[int, IntArray, IntArray, slice], None],
-    how: Mapping[str, int | None],
+    how: How,
     facts: IntArray,
     stop: Stop | None,
     progress: Progress,
 ) -> float:
     """Fill the facts block by block on threads; return the seconds."""
     flag = stop or Stop()
-    workers, first = how["threads"] or 1, how["first_run"] or 0
+    workers, first = how.threads, how.first_run
     runs = len(facts)
     block(first, facts[:0], flag.flag, slice(0, 0))  # compiles
     begun = time.perf_counter()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import pytest
 from bit_strings import (
     ONE,
+    Next,
     Part,
-    State,
     Strings,
     better,
     everything,
@@ -28,7 +28,6 @@ from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.levels import LeadingOnes
 
-Next = Callable[[State], Iterator[tuple[State, Fraction]]]
 TENTH, THIRD, HALF = Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)
 ONE_BIT: dict[str, Callable[[Strings], Sequence[Part]]] = {
     "rls": lambda s: [(ONE, s.f, flips(s.n, 1), not_worse)],

@@ -13,6 +13,7 @@ from math import comb
 
 State = tuple[int, int]
 Law = Mapping[State, Fraction]
+Next = Callable[[State], Iterator[tuple[State, Fraction]]]
 Masks = list[tuple[int, Fraction]]
 Accept = Callable[[Fraction], Fraction]
 Part = tuple[Fraction, list[Fraction], Masks, Accept]
