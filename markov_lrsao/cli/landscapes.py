@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from markov_lrsao.cli import completion
 from markov_lrsao.cli.options import JsonOption
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError
 
 if TYPE_CHECKING:
     from markov_lrsao.model.catalogue import Named
@@ -13,7 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["landscapes"]
 
 
-def landscapes(as_json: JsonOption = False) -> None:
+def landscapes(
+    name: Annotated[
+        str | None, typer.Argument(help="Only this one.", autocompletion=completion.landscapes)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """List the landscapes that --landscape takes, a line each, with what defines them.
 
     A landscape is NAME:key=value,..; keys in brackets may be left out. Values are integers or
@@ -22,12 +31,14 @@ def landscapes(as_json: JsonOption = False) -> None:
     """
     from markov_lrsao.model.catalogue import LANDSCAPES
 
+    if name is not None and name not in LANDSCAPES:
+        raise ParameterError(f"{name!r} is not one of {', '.join(LANDSCAPES)}")
+    shown = LANDSCAPES if name is None else {name: LANDSCAPES[name]}
     emit(
         as_json,
-        lambda: {"landscapes": [_object(name, one) for name, one in LANDSCAPES.items()]},
+        lambda: {"landscapes": [_object(key, one) for key, one in shown.items()]},
         lambda: "\n".join(
-            f"{_usage(name, one)}\n    {one.summary} ({one.reference})"
-            for name, one in LANDSCAPES.items()
+            f"{_usage(key, one)}\n    {one.summary} ({one.reference})" for key, one in shown.items()
         ),
     )
 

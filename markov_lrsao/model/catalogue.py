@@ -76,15 +76,15 @@ LANDSCAPES: dict[str, Named] = {
         "the authors of EA+RL",
         _jump_open,
     ),
+    "onemax": Named(_HELPERS, "|x|", "Muehlenbein 1992", families.onemax),
+    "zeromax": Named(
+        _HELPERS, "n - |x|; as a helper only, its optimum is 0^n", "-", families.zeromax
+    ),
     "regions": Named(
         {"widths": Key("list"), "bridges": Key("word", families.BRIDGES, default="own")},
         "target 0 on plateaus of these widths, |x| on slopes of equal length and at n",
         "generalises Jump: widths l + 1, l",
         families.regions,
-    ),
-    "onemax": Named(_HELPERS, "|x|", "Muehlenbein 1992", families.onemax),
-    "zeromax": Named(
-        _HELPERS, "n - |x|; as a helper only, its optimum is 0^n", "-", families.zeromax
     ),
     "jump-m": Named(
         {"m": _RATIONAL, **_HELPERS},
@@ -202,7 +202,7 @@ class Entry:
         if n is None:
             raise ParameterError("`n` is missing: give the length of the bit strings, e.g. `n=9`")
         family = self.family(n)
-        if ell is not None and not family.has_ell:
+        if ell and not family.has_ell:
             raise ParameterError(f"`ell` = {ell} has no meaning for {family.name}; omit it")
         gap = self.gap(n)
         if gap is not None:
@@ -251,6 +251,11 @@ def entry(text: str, helpers: Sequence[str] = ()) -> Entry:
     if naming.is_file(text) or (text not in LANDSCAPES and os.path.lexists(text)):
         return _file_entry(text, tuple(helpers))
     keys = {name: one.keys for name, one in LANDSCAPES.items()}
+    if text.strip().partition(":")[0] not in keys:
+        raise ParameterError(
+            f"landscape {text!r} is neither known nor a file: choose {', '.join(keys)}, or the "
+            f"name of a JSON or TOML file"
+        )
     name, values = naming.read(text, keys, "landscape")
     chosen = LANDSCAPES[name]
     for key, value in values.items():

@@ -241,8 +241,8 @@ def needle() -> LandscapeFamily:
 def zeromax() -> LandscapeFamily:
     """Refuse ZeroMax(x) = n - |x| as a target: its optimum 0 is where runs begin."""
     raise ParameterError(
-        "zeromax has its optimum at 0^n, where runs begin: take it as a helper (`helpers=zeromax`), "
-        "or onemax, which is the same with zeros and ones exchanged"
+        "zeromax has its optimum at 0^n, where runs begin: take it as a helper "
+        "(`helpers=zeromax`), or onemax, which is the same with zeros and ones exchanged"
     )
 
 

@@ -35,7 +35,7 @@ from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import fraction, to_float
 from markov_lrsao.model.algorithm import Algorithm
-from markov_lrsao.model.landscape import JUMP, Landscape
+from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
 from simulate.runs.reference import (
@@ -43,7 +43,6 @@ from simulate.runs.reference import (
     Objective,
     StreamChooser,
     bit_string_objectives,
-    objectives_on,
     run_on_bit_strings,
 )
 from simulate.runs.runner import trace_run
@@ -246,15 +245,22 @@ def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
 
 
 def bit_strings(
-    law: StepLaw, parameters: Parameters, seed: int, path: tuple[int, ...]
+    law: StepLaw,
+    parameters: Parameters,
+    seed: int,
+    path: tuple[int, ...],
+    objectives: Mapping[str, Objective] | None = None,
 ) -> Comparison:
     """Compare table and step kernel with the paper's algorithm on bit strings.
+
+    The objectives are Jump's as the paper defines them, unless others are given.
 
     Runs 0, 1, .. are compared from their start, up to so many steps each and in all; the
     reference computes in fractions that grow with every step.
     """
     landscape = law.landscape
-    left, run, differences = _REFERENCE_STEPS, 0, int(not _same_table(law, parameters))
+    same = _same_table(law, parameters, objectives)
+    left, run, differences = _REFERENCE_STEPS, 0, int(not same)
     while left > 0 and not differences:
         limit = min(left, _LONGEST_REFERENCE)
         chooser = StreamChooser(Stream(stream_key(seed, *path), run))
@@ -265,7 +271,7 @@ def bit_strings(
                 parameters,
                 chooser,
                 limit=limit,
-                objectives=_objectives(landscape),
+                objectives=objectives,
                 target=landscape.target,
             )
         )
@@ -285,13 +291,6 @@ def bit_strings(
     )
 
 
-def _objectives(landscape: Landscape) -> Mapping[str, Objective]:
-    """Return the paper's formulas on Jump, elsewhere the landscape's own values."""
-    if landscape.family is JUMP:
-        return bit_string_objectives(landscape.n, landscape.ell)
-    return objectives_on(landscape)
-
-
 def _looked_at(landscape: Landscape) -> list[int]:
     """Return all positions; at large n some, and all where the phases meet."""
     n = landscape.n
@@ -301,15 +300,19 @@ def _looked_at(landscape: Landscape) -> list[int]:
     return sorted(p for p in near | set(range(0, n + 1, n // 100)) if 0 <= p <= n)
 
 
-def _same_table(law: StepLaw, parameters: Parameters) -> bool:
+def _same_table(
+    law: StepLaw, parameters: Parameters, objectives: Mapping[str, Objective] | None = None
+) -> bool:
     """Whether moves are accepted and rewarded, and rows told apart, as on bit strings."""
     n = law.n
-    objectives = _objectives(law.landscape)
+    if objectives is None:
+        objectives = bit_string_objectives(n, law.landscape.ell)
+    literal = objectives
     positions = _looked_at(law.landscape)
 
     @cache
     def value(name: str, p: int) -> int | Fraction:
-        return objectives[name]([1] * p + [0] * (n - p))
+        return literal[name]([1] * p + [0] * (n - p))
 
     if law.actions != tuple(objectives):
         return False

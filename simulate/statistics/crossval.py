@@ -41,6 +41,7 @@ from markov_lrsao.model.landscape import JUMP, Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
+from simulate.runs.reference import objectives_on
 from simulate.runs.runner import check_runs, default_limit, simulate
 from simulate.runs.samples import Arithmetic, Kernel, Samples
 from simulate.runs.streams import stream_key
@@ -226,7 +227,7 @@ def cross_validate(
     distributions: bool = True,
     points: Sequence[str] = POINTS,
     algorithm: Callable[[int], Algorithm] | None = None,
-    landscape: Callable[[int, int], Landscape] = Landscape.jump,
+    landscape: Callable[[int, int], Landscape] | None = None,
     kernel: Kernel = "event",
     arithmetic: Arithmetic = "exact",
     threads: int | None = None,
@@ -244,7 +245,7 @@ def cross_validate(
     distributions : also compare the laws of T, not just moments
     points : names of points of (H), see `POINTS`
     algorithm : n -> algorithm; one point of the caller's instead
-    landscape : (n, l) -> landscape
+    landscape : (n, l) -> landscape; default Jump, held against the paper's formulas, too
     """
     if not experiments:
         raise ParameterError(
@@ -262,8 +263,9 @@ def cross_validate(
             check_runs(count)
             for number, (name, build) in enumerate(algorithms.items()):
                 play = _Play(count, seed, (n, ell, number), kernel, arithmetic, threads)
-                shape = landscape(n, ell)
-                done.append(_compare(shape, build(shape), name, play, level, distributions))
+                shape = Landscape.jump(n, ell) if landscape is None else landscape(n, ell)
+                own = landscape is not None and shape.family is not JUMP
+                done.append(_compare(shape, build(shape), name, play, level, distributions, own))
                 bar.advance()
     return Agreement(level=level, experiments=tuple(done))
 
@@ -287,10 +289,12 @@ def _compare(
     play: _Play,
     level: float,
     distributions: bool,
+    own: bool = False,
 ) -> Experiment:
     """Make all tests of one experiment, until one of them makes the others pointless.
 
-    The exact values come before the simulation, since they give its limit.
+    The exact values come before the simulation, since they give its limit. On a landscape of the
+    caller's `own` they may be enclosures, and objectives on bit strings are its values.
     """
     check_hypothesis(landscape, algorithm)
     law = StepLaw.of(landscape, algorithm)
@@ -312,17 +316,18 @@ def _compare(
 
     tests: list[Comparison] = []
     if algorithm.parameters is not None:
-        tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path))
+        literal = objectives_on(landscape) if own else None
+        tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path, literal))
         if not tests[0].p_value:
             return experiment(tests)
     exact = _exact(landscape, algorithm)
-    if exact is None and landscape.family is not JUMP:
+    if exact is None and own:
         found = _enclosed(landscape, algorithm)
         if found is not None:
             samples = _simulated(law, play, default_limit(landscape.n))
             tests += enclosed_means(found, samples)
             return experiment(tests, samples.limit, int(samples.decisions.sum()), found.method)
-    if exact is None and (name == _GIVEN or landscape.family is not JUMP):
+    if exact is None and (own or name == _GIVEN):
         raise ParameterError(
             f"on {landscape.name} at n = {landscape.n}, ell = {landscape.ell} and these "
             f"hyper-parameters E[T] is neither known exactly nor enclosed, which a comparison "

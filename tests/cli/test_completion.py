@@ -77,7 +77,7 @@ CASES = [
     ("markov-lrsao distribution --method ", {"auto", "powers", "inversion"}),
     ("markov-lrsao export --format p", {"prism", "prism-language"}),
     ("markov-lrsao states --part ", {"left", "slope", "right", "all"}),
-    ("markov-lrsao sites --landscape j", {"jump", "jump-open"}),
+    ("markov-lrsao sites --landscape j", {"jump", "jump-open", "jump-m"}),
     ("markov-lrsao curve --ell ", {"2", "cbrt", "sqrt", "half"}),
     ("markov-lrsao sweep --kernel ", {"event", "step"}),
     ("markov-lrsao simulate --ar", {"--arithmetic"}),

@@ -89,6 +89,7 @@ LINES = [
     ("states --n 9 --ell 2 --part left", 0),
     ("sites --n 9 --ell 2", 0),
     ("formula phase3", 0),
+    ("landscapes", 0),
     ("curve --n 9,10 --workers 1", 0),
     ("relax --n 9 --ell 2 --factors 1.05 --runs 1 --engine-n 0", 0),
     ("map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5:0.9@2 --workers 1", 0),

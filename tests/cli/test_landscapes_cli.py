@@ -130,7 +130,7 @@ def test_files_of_families(command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("landscape", "words"),
     [
-        ("nope", ("'nope' is not known", "regions", ".toml")),
+        ("nope", ("'nope' is neither known nor a file", "regions", "TOML")),
         ("jump-m", ("'m' is missing", "the keys of jump-m are m, helpers")),
         ("jump-m:x=3", ("'x' is not one of its keys", "the keys of jump-m are m, helpers")),
         ("jump:l=9", ("ell = 9", "2..2")),

@@ -202,7 +202,7 @@ def test_helpers_that_cannot_be_added(text: str, helpers: list[str], message: st
 @pytest.mark.parametrize(
     ("text", "n", "message"),
     [
-        ("jumpm", 9, "choose cliff, hurdle"),
+        ("jumpm", 9, "choose jump, jump-open, onemax"),
         ("jump-m", 9, "'m' is missing; the keys of jump-m are m, helpers"),
         ("jump-m:d=3", 9, "'d' is not one of its keys; the keys of jump-m are m, helpers"),
         ("jump-m:m=3,m=4", 9, "given twice"),

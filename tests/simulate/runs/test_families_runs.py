@@ -11,7 +11,7 @@ from markov_lrsao import Landscape, StepLaw, runtime
 from simulate.runs.decide import History
 from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game
-from simulate.runs.reference import StreamChooser, run_on_positions
+from simulate.runs.reference import StreamChooser, objectives_on, run_on_positions
 from simulate.runs.runner import simulate, trace_run
 from simulate.runs.streams import Stream, stream_key
 from simulate.statistics.comparisons import bit_strings, enclosed_means
@@ -25,7 +25,7 @@ def check_choices(law: StepLaw) -> None:
     """The step kernel chooses like the algorithm on bit strings, and like the exact player."""
     parameters = law.algorithm.parameters
     assert parameters is not None
-    assert bit_strings(law, parameters, 7, (1,)).p_value == 1.0
+    assert bit_strings(law, parameters, 7, (1,), objectives_on(law.landscape)).p_value == 1.0
     for run in range(3):
         chooser = StreamChooser(Stream(stream_key(7), run))
         literal = list(run_on_positions(law, chooser, limit=400))
