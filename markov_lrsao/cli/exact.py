@@ -55,7 +55,12 @@ def exact(
     gamma: GammaOption = None,
     r: ROption = None,
     method: Annotated[
-        Method, typer.Option(help="How to compute; see docs/architecture.md.")
+        Method,
+        typer.Option(
+            help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
+            "back-substitution or dense for searches that do not.",
+            metavar="<method>",
+        ),
     ] = Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
     moments: Annotated[
