@@ -1,4 +1,4 @@
-"""What the shell offers for values: choices, landscapes, statements of the paper.
+"""What the shell offers for values: choices, landscapes, algorithms, statements of the paper.
 
 Options whose values are an enumeration are completed by Typer itself. These functions serve
 the others; where nothing matches, shells fall back to the names of files.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-__all__ = ["choices", "landscapes", "statements"]
+__all__ = ["algorithms", "choices", "landscapes", "statements"]
 
 
 def choices(*names: str) -> Callable[[str], list[str]]:
@@ -40,6 +40,13 @@ def landscapes(incomplete: str) -> list[str]:
     return choices(*(f"{head}{key}=" for key in LANDSCAPES[name].keys if key not in used))(
         incomplete
     )
+
+
+def algorithms(incomplete: str) -> list[str]:
+    """Offer the names of the algorithms."""
+    from markov_lrsao.model.named import ALGORITHMS
+
+    return choices(*ALGORITHMS)(incomplete)
 
 
 def statements(incomplete: str) -> list[str]:

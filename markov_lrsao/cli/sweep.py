@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.algorithms import ALGORITHM_NAME
 from markov_lrsao.cli.options import (
-    ALGORITHM,
     ALPHAS,
     ARITHMETIC,
     ELLS,
@@ -22,7 +22,6 @@ from markov_lrsao.cli.options import (
     RS,
     RUNS,
     SEED,
-    AlgorithmName,
     ArithmeticName,
     JsonOption,
     KernelName,
@@ -64,7 +63,7 @@ def sweep(
     r: Annotated[str | None, RS] = None,
     runs: Annotated[int | None, RUNS] = None,
     seed: Annotated[int | None, SEED] = None,
-    algorithm: Annotated[AlgorithmName | None, ALGORITHM] = None,
+    algorithm: Annotated[str | None, ALGORITHM_NAME] = None,
     arithmetic: Annotated[ArithmeticName | None, ARITHMETIC] = None,
     kernel: Annotated[KernelName | None, KERNEL] = None,
     limit: LimitOption = None,

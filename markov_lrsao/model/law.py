@@ -214,6 +214,7 @@ class StepLaw:
         """
         found = self._proposals.get((kind, greedy))
         if found is None:
+            self.check_greedy()
             part = self.unit // len(greedy)
             found = self._proposals[kind, greedy] = tuple(
                 Proposal(
@@ -281,6 +282,23 @@ class StepLaw:
             gain=self.algorithm.learn * self.reward(p, action, direction),
             stays_in_row=not accepted or bool(self.row[neighbour] == self.row[p]),
         )
+
+    def check_greedy(self) -> None:
+        """Refuse an agent that explores: its chosen entry need not be the row's largest.
+
+        An update within a row is then keep q + gain + bootstrap M with M > q possible, and what
+        patterns, clusters and compiled loops rest on, (keep + bootstrap) q + gain, would be wrong.
+
+        Raises
+        ------
+        ParameterError
+        """
+        if self.algorithm.epsilon != 0:
+            raise ParameterError(
+                f"epsilon = {self.algorithm.epsilon} of algorithm {self.algorithm.name}: exact "
+                f"methods follow greedy agents only; an agent that explores has real values as its "
+                f"memory (class D); estimate with `simulate()`"
+            )
 
     def check_bounded(self) -> None:
         """Refuse updates under which Q-values need not stay bounded.

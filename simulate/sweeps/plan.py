@@ -28,7 +28,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,12 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.catalogue import Entry, entry
 from markov_lrsao.model.landscape import Landscape, check_n
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.named import NamedAlgorithm
 from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.model.search import Search
 from markov_lrsao.texts import printable
 from simulate.runs.runner import LARGEST_LIMIT, check_runs, default_limit
+from simulate.runs.searching import SearchTable
 
 __all__ = [
     "ALGORITHMS",
@@ -59,8 +62,8 @@ __all__ = [
 ]
 
 ALGORITHMS = ("lrsao", "earl", "rls")
+"""Algorithms that learn, or could; the names of all others are `markov_lrsao.model.named`'s."""
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "algorithm": ALGORITHMS,
     "kernel": ("event", "step"),
     "arithmetic": ("exact", "float64"),
     "outside_h": (False, True),
@@ -121,6 +124,23 @@ def build_algorithm(
     return Algorithm.rls()
 
 
+def build_any(
+    name: str, landscape: Landscape, alpha: str | None, gamma: str | None, r: str | None
+) -> Algorithm | Search:
+    """Return lrsao, earl or rls with hyper-parameters, or an algorithm by its name and keys."""
+    if name in ALGORITHMS:
+        return build_algorithm(name, landscape.n, alpha, gamma, r)
+    if not isinstance(name, str):
+        raise ParameterError(f"algorithm = {name!r} is not text: write e.g. lrsao or ea:rate=1/n")
+    found = NamedAlgorithm.of(name).on(landscape)
+    for key, value in (("alpha", alpha), ("gamma", gamma), ("r", r)):
+        if value is not None:
+            raise ParameterError(
+                f"{key} = {value} has no meaning for algorithm = {name}: write it behind the name"
+            )
+    return found
+
+
 def build_landscape(name: str, n: int, ell: int) -> Landscape:
     """Return a landscape by its text, or the one of a file; l = 0 stands for none."""
     return entry(name).at(n, ell or None)
@@ -166,12 +186,23 @@ def ells_at(value: object, n: int) -> list[int]:
     return found or integers([], "ell")
 
 
-def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
+def _search_digest(landscape: Landscape, search: Search) -> str:
+    """Return the digest of a search: the actions, modes and switches, but not its name."""
+    content = replace(search, name=""), landscape.actions, landscape.target
+    digest = hashlib.sha256(repr(content).encode())
+    for values in landscape.objectives.values():
+        digest.update(values.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def content_digest(landscape: Landscape, algorithm: Algorithm | Search) -> str:
     """Return a digest of what a landscape and an algorithm *are*; names do not enter.
 
     Two files with the same objectives, target and milestones have the same digest, and so has
     a family's landscape with these values.
     """
+    if isinstance(algorithm, Search):
+        return _search_digest(landscape, algorithm)
     actions = landscape.actions
     forms = [
         [rational_text(value) for value in (form.constant, form.chosen, form.target)]
@@ -188,6 +219,8 @@ def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
         algorithm.state,
         algorithm.actions,
     ]
+    if algorithm.epsilon != 0:  # digests of greedy agents stay as they were
+        head.append(rational_text(algorithm.epsilon))
     digest = hashlib.sha256(json.dumps(head).encode())
     for values in landscape.objectives.values():
         digest.update(values.astype("<i8").tobytes())
@@ -257,7 +290,7 @@ class Experiment:
         digest = hashlib.sha256(self._identity()).digest()
         return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
 
-    def law(self) -> StepLaw:
+    def law(self) -> StepLaw | SearchTable:
         """Build the law."""
         if self.definition is None:
             landscape = build_landscape(self.landscape, self.n, self.ell)
@@ -266,9 +299,10 @@ class Experiment:
             landscape = Landscape.from_arrays(
                 data["objectives"], data["target"], data["milestones"], name=data["name"]
             )
-        return StepLaw.of(
-            landscape, build_algorithm(self.algorithm, self.n, self.alpha, self.gamma, self.r)
-        )
+        algorithm = build_any(self.algorithm, landscape, self.alpha, self.gamma, self.r)
+        if isinstance(algorithm, Search):
+            return SearchTable(landscape, algorithm, None, None)
+        return StepLaw.of(landscape, algorithm)
 
 
 def _define(named: Entry, landscape: Landscape) -> str | None:
@@ -387,8 +421,9 @@ def _experiment(
 ) -> Experiment:
     """Build one experiment, or refuse it."""
     landscape = named.at(n, ell or None)
-    algorithm = build_algorithm(values["algorithm"], n, alpha, gamma, r)
-    check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
+    algorithm = build_any(values["algorithm"], landscape, alpha, gamma, r)
+    if isinstance(algorithm, Algorithm):
+        check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
     limit = parse_count(values["limit"], n, "limit")
     return Experiment(
         n=n,
