@@ -366,7 +366,7 @@ def shown_values(page: Any) -> dict[str, Any]:
 
 
 def expected_values(n: int, ell: int, method: str) -> tuple[list[str | None], list[str]]:
-    r = runtime(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), method=method)  # type: ignore[arg-type]
+    r = runtime(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), method=method)
     quantities = [r.total, *r.phases, r.variance, r.coupon_collector]
     decimals = [q.decimal for q in quantities]
     decimals.insert(4, deviation_text(r.variance.value))
