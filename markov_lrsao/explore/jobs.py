@@ -3,7 +3,8 @@
 A fork server, started with the explorer, has the engine imported; a child is forked from it within
 milliseconds, runs one command line, and sends back what was printed. A child is killed when its
 answer is no longer wanted. Should the server itself be killed, the fork server sees its end and
-ends, and with it (`markov_lrsao.interrupts.begin_worker`) all children.
+ends, and with it (`markov_lrsao.interrupts.begin_worker`) all children, also those that are deep
+in native code.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import io
 import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -46,9 +48,33 @@ class Answer:
     errors: str
 
 
+def _let_the_fork_server_end() -> None:
+    """Give up what keeps the fork server alive.
+
+    A child inherits the end of the pipe by which the fork server knows that somebody needs it; it
+    would outlive the explorer for as long as a child is at work, and the child with it. Where a
+    later Python keeps it elsewhere, a thread watches for the explorer's end.
+    """
+    from multiprocessing import forkserver, parent_process
+
+    known = getattr(forkserver, "_forkserver", None)
+    kept = getattr(known, "_forkserver_alive_fd", None)
+    if isinstance(kept, int):
+        os.close(kept)
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _child(work: Work, arguments: list[str], sender: Connection) -> None:
     """Run one command line in a child process."""
     begin_worker(os.getppid())
+    _let_the_fork_server_end()
     output, errors = io.StringIO(), io.StringIO()
     with redirect_stdout(output), redirect_stderr(errors):
         try:

@@ -240,7 +240,7 @@ def serve(
             listening.bind((ADDRESS, port))
         except (OSError, OverflowError) as error:
             raise ParameterError(
-                f"port = {port} cannot be used: {error}; leave it out to take a free one"
+                f"port = {port} cannot be used: {error}; without `port` a free one is taken"
             ) from None
         explorer = Explorer(work, options, model, listening.getsockname()[1])
         listening.listen(64)

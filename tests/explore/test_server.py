@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from explorers import Server, alive, children, start, until
 
-from markov_lrsao import Algorithm, Landscape, Parameters, hypothesis_h, runtime
+from markov_lrsao import Algorithm, Parameters, hypothesis_h, runtime
 from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.landscape import FAMILIES
 
@@ -27,20 +27,23 @@ LONG = {"n": "9", "ell": "2", "r": "30"}
 """A question whose answer takes long."""
 
 INSIDE: list[Setting] = [
-    ("jump", n, ell, alpha, None, None)
-    for n, ell in ((16, 2), (16, 3), (20, 4), (25, 2), (30, 5), (31, 13), (40, 6), (60, 9))
-    for alpha in ("1/2", None, "9/10")
-] + [("jump", 9, 2, None, None, None), ("jump", 20, 1, None, None, None)]
+    *(
+        ("jump", n, ell, alpha, None, None)
+        for n, ell in ((16, 3), (20, 4), (25, 2), (30, 5), (31, 13), (40, 6), (60, 9))
+        for alpha in ("1/2", None, "9/10")
+    ),
+    ("jump", 20, 1, None, None, None),
+]
 OUTSIDE: list[Setting] = [
     ("jump", 9, 2, None, None, "25/2"),
     ("jump", 9, 2, "4/5", "1/10", "2.3"),
     ("jump", 30, 5, None, None, "6.6"),
     ("jump", 32, 2, None, None, "59/8"),
     ("jump", 60, 5, None, None, "14"),
-    *(("jump-open", n, 2, None, None, "100") for n in (9, 11)),
+    ("jump-open", 9, 2, None, None, "100"),
     *(
         ("onemax", n, 0, "1/2", "1/2", r)
-        for n in (3, 5, 9, 12, 20)
+        for n in (2, 3, 5, 9, 12, 20)
         for r in ("0", "1/3", "4", "50")
     ),
 ]
@@ -154,19 +157,21 @@ def test_a_page_that_goes_takes_its_work_along(server: Server) -> None:
     assert server.ask("exact", n="16", ell="3")["answer"]["kind"] == "exact"  # and it goes on
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_server_that_ends_leaves_nothing_behind(number: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "expected"), [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, -15)]
+)
+def test_a_server_that_ends_leaves_nothing_behind(number: signal.Signals, expected: int) -> None:
     own = start()
     connection, working = waiting(own)
     everyone = children(own.process.pid)
     assert working <= everyone
     own.process.send_signal(number)
     code = own.process.wait(15)
-    assert code == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: -15}[number]
-    until(lambda: not any(map(alive, everyone)), 10)
     connection.close()
     assert own.process.stdout is not None
     own.process.stdout.close()
+    assert code == expected
+    until(lambda: not any(map(alive, everyone)), 10)
 
 
 def test_a_port_in_use_is_one_line(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,13 +181,3 @@ def test_a_port_in_use_is_one_line(server: Server, capsys: pytest.CaptureFixture
     said: Any = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "--port" in said
-
-
-def test_a_run_is_the_one_that_simulate_plays(server: Server) -> None:
-    from markov_lrsao import simulate
-
-    landscape = Landscape.jump(9, 2)
-    samples = simulate(landscape, runs=1, seed=5, kernel="step")
-    run = server.ask("run", n="9", ell="2", seed="5", steps="2000")["answer"]
-    assert run["finished"]
-    assert len(run["steps"]) == samples.times[0]

@@ -113,33 +113,32 @@ def back_tab(browser: Any) -> None:
     chain.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
 
 
+def _axe(folder: Path) -> str:
+    """Return axe-core's code."""
+    source = os.environ.get("MARKOV_LRSAO_AXE")
+    if source is not None:
+        return Path(source).read_text(encoding="utf-8")
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is missing: axe-core cannot be fetched")
+    if not list(folder.glob("axe-core-*.tgz")):
+        fetch = [npm, "pack", "--silent", "axe-core@4"]
+        subprocess.run(fetch, cwd=folder, capture_output=True, timeout=120, check=False)
+    packed = next(iter(folder.glob("axe-core-*.tgz")), None)
+    if packed is None:
+        pytest.skip("npm could not fetch axe-core")
+    with tarfile.open(packed) as files:
+        member = files.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode()
+
+
 def violations(browser: Any, folder: Path) -> list[str]:
     """Return which of axe-core's rules the page breaks; skip where axe-core cannot be had.
 
     It comes from the file that MARKOV_LRSAO_AXE names, or from npm's registry.
     """
-    source = os.environ.get("MARKOV_LRSAO_AXE")
-    if source is None:
-        npm = shutil.which("npm")
-        if npm is None:
-            pytest.skip("npm is missing: axe-core cannot be fetched")
-        done = subprocess.run(
-            [npm, "pack", "--silent", "axe-core@4"],
-            cwd=folder,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        packed = next(iter(folder.glob("axe-core-*.tgz")), None)
-        if done.returncode != 0 or packed is None:
-            pytest.skip("npm could not fetch axe-core")
-        with tarfile.open(packed) as files:
-            member = files.extractfile("package/axe.min.js")
-            assert member is not None
-            code = member.read().decode()
-    else:
-        code = Path(source).read_text(encoding="utf-8")
-    browser.execute_script(code)
+    browser.execute_script(_axe(folder))
     browser.set_script_timeout(60)
     found: list[str] = browser.execute_async_script(
         "const done = arguments[0]; axe.run().then(r => done(r.violations.map("
