@@ -511,5 +511,7 @@ def test_paper(page: Any) -> None:
 
 
 def test_accessibility_rules_hold(page: Any, tmp_path: Path) -> None:
-    page.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    """Contrasts, which take long to measure, as the page opens; all else with everything open."""
     assert violations(page, tmp_path) == []
+    page.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert violations(page, tmp_path, without=["color-contrast"]) == []
