@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.answers.plan import (
     Bounded,
@@ -49,6 +49,7 @@ from markov_lrsao.errors import (
     granted,
 )
 from markov_lrsao.exact.balls import Positive, checked
+from markov_lrsao.exact.digits import check_digits, ends, refined, with_digits
 from markov_lrsao.exact.moments import central_from_factorial
 from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational
@@ -72,6 +73,7 @@ __all__ = [
     "Method",
     "check_hypothesis",
     "exact_moments",
+    "moments_in_balls",
     "moments_in_floats",
     "runtime",
     "seek_runtime",
@@ -117,6 +119,7 @@ def runtime(
     outside_h: bool = False,
     max_states: int | None = None,
     tolerance: RationalLike | None = None,
+    digits: int | None = None,
     progress: Progress = no_progress,
 ) -> RuntimeResult:
     """Return E[T], its phases and variances.
@@ -135,6 +138,8 @@ def runtime(
     outside_h : compute although (H) does not hold
     max_states : refuse larger joint chains
     tolerance : relative width of an enclosure at which refinement stops
+    digits : significant digits instead of fractions, each certain: any n is fast, in balls whose
+        precision is raised until they are; `result.certified` says whether they all are
 
     Raises
     ------
@@ -148,6 +153,10 @@ def runtime(
             raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
+    if digits is not None and field == "float":
+        raise ParameterError(
+            f"digits = {digits} are certain, and floats are not: give `digits` or a float `field`"
+        )
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
     if width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
@@ -160,7 +169,14 @@ def runtime(
         progress=progress,
     )
     return granted(
-        seek_runtime(landscape, algorithm, options, moments=moments, outside_h=outside_h)
+        seek_runtime(
+            landscape,
+            algorithm,
+            options,
+            moments=moments,
+            digits=None if digits is None else check_digits(digits),
+            outside_h=outside_h,
+        )
     )
 
 
@@ -170,6 +186,7 @@ def seek_runtime(
     options: Options,
     *,
     moments: int = 2,
+    digits: int | None = None,
     outside_h: bool = False,
 ) -> RuntimeResult | Refused:
     """Return what `runtime` does, or why there is no answer; only wrong parameters are errors."""
@@ -178,16 +195,19 @@ def seek_runtime(
     algorithm = algorithm_at(algorithm, landscape.n)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
-    found = _solve(law, plan(law, options), options, moments)
+    found = _solve(law, plan(law, options), options, moments, digits)
     match found:
         case Refused(NotAbsorbingError()):
-            found = _solve(law, when_stuck(law, options), options, moments)
+            found = _solve(law, when_stuck(law, options), options, moments, digits)
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
             return Refused(type(e)(f"{e}; {_instead(law, e)}"))
         case Refused():
             return found
-    total, *phases = found.values
+    values = found.values
+    if digits is not None:
+        values = [[with_digits(x, digits) for x in q] for q in values]
+    total, *phases = values
     return RuntimeResult(
         landscape=landscape.name,
         algorithm=algorithm.name,
@@ -208,13 +228,16 @@ def seek_runtime(
         optimum=landscape.optimum,
         phase_names=landscape.phases,
         trap=found.trap,
+        digits=digits,
         undecided=(
             None if found.undecided is None else Quantity.enclosed(fmpq(0), found.undecided)
         ),
     )
 
 
-def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer | Refused:
+def _solve(
+    law: StepLaw, chosen: Plan, options: Options, moments: int, digits: int | None = None
+) -> Answer | Refused:
     """Return the moments of T and of the phases, as planned."""
     match chosen:
         case Refused():
@@ -222,6 +245,8 @@ def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
         case Counted(d):
+            if digits is not None:
+                return attempt(lambda: _crossing_digits(d, moments, digits))
             return attempt(lambda: _crossing(d, options.field, moments))
         case Bounded(d):
             enclosed = enclose_moments(d, moments)
@@ -312,6 +337,11 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     return Answer(values, "crossing", decomposition.states)
 
 
+def _crossing_digits(decomposition: Decomposition, moments: int, digits: int) -> Answer:
+    values = moments_in_balls(decomposition, counted_phases(decomposition.law), moments, digits)
+    return Answer(values, "crossing", decomposition.states)
+
+
 def exact_moments(decomposition: Decomposition, order: int) -> list[list[Quantity]]:
     """Return mean and central moments of T and of every phase, exactly."""
     function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
@@ -332,8 +362,21 @@ def moments_in_floats(
         return [[Quantity.of(x) for x in _whole(function(phases))[1:]] for phases in chosen]
 
 
+def moments_in_balls(
+    decomposition: Decomposition, chosen: Sequence[Sequence[bool]], moments: int, digits: int
+) -> list[list[Quantity]]:
+    """Return mean and central moments of the marked phases to so many digits, each certain."""
+
+    def evaluate() -> list[list[arb]]:
+        evaluation = Evaluation(exact=False, balls=True, order=moments)
+        function = GeneratingFunction(decomposition, evaluation)
+        return [central_from_factorial(_whole(function(phases))) for phases in chosen]
+
+    return refined(evaluate, digits, 2 * moments * decomposition.law.n.bit_length())
+
+
 def _whole(element: Element) -> Element:
-    """Check that E[z^T] at z = 1 is 1: exactly, or within the bound of its error.
+    """Check that E[z^T] at z = 1 is 1: exactly, within its ball, or within the bound of its error.
 
     Raises
     ------
@@ -341,10 +384,16 @@ def _whole(element: Element) -> Element:
         Some runs are lost, or counted twice.
     """
     mass = element[0]
-    floating = isinstance(mass, Positive)
-    if not abs(float(mass.value) - 1) <= mass.relative if floating else mass != 1:
+    found = mass.value if isinstance(mass, Positive) else mass
+    if isinstance(mass, Positive):
+        whole = abs(float(found) - 1) <= mass.relative
+    elif isinstance(mass, arb):
+        low, high = ends(mass)
+        whole = low <= 1 <= high
+    else:
+        whole = mass == 1
+    if not whole:
         raise VerificationError(
-            f"the probabilities of all runs add up to {mass.value if floating else mass}, not 1; "
-            f"please report this instance"
+            f"the probabilities of all runs add up to {found}, not 1; please report this instance"
         )
     return element

@@ -10,7 +10,9 @@ import typer
 from markov_lrsao.cli.options import (
     LANDSCAPE,
     MAX_STATES,
+    NOT_CERTIFIED,
     AlphaOption,
+    DigitsOption,
     EllOption,
     GammaOption,
     JsonOption,
@@ -46,6 +48,7 @@ def exact(
         Method, typer.Option(help="How to compute; see docs/architecture.md.")
     ] = Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
+    digits: DigitsOption = None,
     moments: Annotated[
         int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
     ] = 2,
@@ -63,7 +66,8 @@ def exact(
 
     It is exact where every comparison of Q-entries is decided, else a rigorous enclosure. Where
     runs can get stuck it is infinite, and the trap is shown. Where not even an enclosure is
-    found within the limits, the answer is a simulation's, and says so.
+    found within the limits, the answer is a simulation's, and says so. With --digits every digit
+    is certain; where some are not, what is known is printed and the exit code is 3.
     """
     from markov_lrsao.answers.expected import runtime
     from markov_lrsao.cli.estimate import estimate
@@ -71,6 +75,8 @@ def exact(
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
+    if digits is not None and floats:
+        raise ParameterError(f"--digits {digits} excludes --float: certain digits need no floats")
     chosen = instance(n, ell, alpha, gamma, r, landscape)
     try:
         result = runtime(
@@ -83,13 +89,16 @@ def exact(
             outside_h=outside_h,
             max_states=max_states,
             tolerance=tolerance,
+            digits=digits,
             progress=terminal_progress,
         )
     except UndecidedComparisonError as error:
-        if runs == 0:
+        if runs == 0 or digits is not None:
             raise
         reason = in_options(str(error), "exact")
         found = estimate(chosen, runs, reason, terminal_progress)
         emit(as_json, found.to_dict, found.text)
     else:
         emit(as_json, result.to_dict, lambda: str(result))
+        if digits is not None and not result.certified:
+            raise typer.Exit(NOT_CERTIFIED)

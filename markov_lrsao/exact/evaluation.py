@@ -1,22 +1,31 @@
 """How generating functions are evaluated: in which numbers, about z = 1 or at complex points.
 
-`Evaluation` holds the choices: exact rationals, floats, floats with bounds, complex arrays, and
-to which order. Which phases count (their steps weigh z, the others 1) is chosen when it is used.
+`Evaluation` holds the choices: exact rationals, balls of any precision, floats, floats with bounds,
+complex arrays, and to which order. Which phases count (their steps weigh z, the others 1) is
+chosen when it is used.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.exact.balls import Positive
 from markov_lrsao.exact.measures import Measure
 from markov_lrsao.exact.series import Element, Label, scale
 
 __all__ = ["Evaluation"]
+
+
+_ONES: dict[tuple[bool, bool], tuple[Any, Any]] = {
+    (True, False): (fmpq(1), fmpq(0)),
+    (False, True): (arb(1), arb(0)),
+    (False, False): (1.0, 0.0),
+}
+"""(exact, balls) -> 1 and 0."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,7 @@ class Evaluation:
     Attributes
     ----------
     exact : rationals instead of floats
+    balls : `arb` numbers of the precision that is set, which contain every rounding
     order : about z = 1: number of derivatives
     nodes : complex points z instead; then order is 0
     majorant : at the nodes, evaluate a bound of the modulus instead: every factor
@@ -42,11 +52,22 @@ class Evaluation:
     lossy: bool = False
     central: bool = False
     unit: float = 1.0
+    balls: bool = False
 
     @property
     def at_one(self) -> bool:
         """Whether elements are series about z = 1."""
         return self.nodes is None
+
+    @property
+    def by_position(self) -> bool:
+        """Whether matrices are functions of the position, to be multiplied as such."""
+        return self.exact or self.balls
+
+    @property
+    def over_functions(self) -> Evaluation:
+        """The evaluation that finds these functions, which are exact."""
+        return replace(self, exact=True, balls=False)
 
     @property
     def length(self) -> int:
@@ -58,7 +79,7 @@ class Evaluation:
         """The constant 1."""
         if self.central:
             return Measure.certain(0, self.order)
-        unit, zero = (fmpq(1), fmpq(0)) if self.exact else (1.0, 0.0)
+        unit, zero = _ONES[self.exact, self.balls]
         if not self.at_one:
             return (np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128),)
         return (unit, *[zero] * self.order)
@@ -73,7 +94,7 @@ class Evaluation:
         if not self.at_one:
             return (self.nodes,)
         head = self.one
-        step = head[0] if self.exact else 1.0 / self.unit
+        step = head[0] if self.by_position else 1.0 / self.unit
         return (head[0], step, *head[2:])[: self.length]
 
     def without_loop(
@@ -95,6 +116,8 @@ class Evaluation:
         """Return a ratio in the chosen numbers."""
         if self.exact:
             return fmpq(numerator, denominator)
+        if self.balls:
+            return arb(numerator) / denominator
         ratio = numerator / denominator
         return Positive(ratio, 1) if self.central else ratio
 
