@@ -68,10 +68,7 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
         if isinstance(factor, Measure):
             factor = factor.full(len(positions))
     else:
-        z = evaluation.nodes[None, :]
-        factor = (z * up / (1 - z * stay),)
-        if evaluation.majorant:
-            factor = (np.abs(factor[0]),)
+        factor = (_waiting_at(evaluation, up, stay),)
     matrices: SiteMatrices = {(0, 0): factor}
     return _only(
         evaluation,
@@ -84,6 +81,16 @@ def _waiting(evaluation: Evaluation, up: Any, stay: Any) -> Element:
     step = evaluation.z
     leaving = divide_by_one_minus(scale(step, stay), up, evaluation.length, True)
     return multiply(scale(step, up), leaving)
+
+
+def _waiting_at(evaluation: Evaluation, up: Any, stay: Any) -> Any:
+    """Return z u / (1 - z (1 - u)) at complex points, or its modulus."""
+    z = evaluation.nodes[None, :]
+    if evaluation.complements is not None:
+        found = z * up / (up + stay * evaluation.complements[None, :])
+        return found.modulus() if evaluation.majorant else found
+    plain = z * up / (1 - z * stay)
+    return np.abs(plain) if evaluation.majorant else plain
 
 
 def _by_position(
@@ -149,11 +156,15 @@ def solve_block(
     weigh = EdgeWeights(evaluation, block.law.n, block.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[Exit, Element]] = {}
+    missing: dict[int, Any] = {}
     for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
         rows[i], outputs[i] = {}, {}
         marked = counts(state.phase)
+        missing[i] = evaluation.missing(marked)
         for target, weight in edges:
             element = weigh(state.position, weight, marked)
+            if isinstance(weight, Corridor) and missing[i] is not None:
+                missing[i] = 1 - element[0]
             if isinstance(target, Exit):
                 outputs[i][target] = element
             elif until is not None and block.states[target].phase >= until:
@@ -168,6 +179,7 @@ def solve_block(
         length=evaluation.length,
         at_one=evaluation.at_one,
         lossy=evaluation.lossy,
+        missing=missing if evaluation.missing(True) is not None else None,
     )
 
 
@@ -214,6 +226,7 @@ def _site_kernel(
         at_one=evaluation.at_one,
         lossy=evaluation.lossy,
         prepare=lambda k, row, leaving: evaluation.without_loop(k, row, leaving, counts),
+        missing=evaluation.missing(counts),
     )
     unit = evaluation.one if evaluation.central else tuple(c + 0 * up for c in evaluation.one)
     return count_exits(events, site.incoming, site.outgoing, unit)

@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from markov_lrsao.exact.balls import Positive
+from markov_lrsao.exact.disks import Disk
 from markov_lrsao.exact.measures import Measure
 from markov_lrsao.exact.series import Element, Label, scale
 
@@ -37,7 +38,8 @@ class Evaluation:
     exact : rationals instead of floats
     balls : `arb` numbers of the precision that is set, which contain every rounding
     order : about z = 1: number of derivatives
-    nodes : complex points z instead; then order is 0
+    nodes : complex points z instead, as an array or as disks; then order is 0
+    complements : 1 - z, where the points are disks
     majorant : at the nodes, evaluate a bound of the modulus instead: every factor
         1/(1 - P_ii z) is replaced by its modulus and every other weight by its absolute value
     lossy : evaluate E[z^T; T < infinity] where runs can get stuck, instead of refusing
@@ -48,6 +50,7 @@ class Evaluation:
     exact: bool
     order: int = 1
     nodes: Any = None
+    complements: Disk | None = None
     majorant: bool = False
     lossy: bool = False
     central: bool = False
@@ -58,6 +61,21 @@ class Evaluation:
     def at_one(self) -> bool:
         """Whether elements are series about z = 1."""
         return self.nodes is None
+
+    @property
+    def disks(self) -> bool:
+        """Whether values at the points carry their error."""
+        return self.complements is not None
+
+    def missing(self, counts: bool) -> Any:
+        """Return 1 less the sum of the weights of a step that counts, or does not.
+
+        Only disks need it; moduli, which lose their self-loops, do not.
+        """
+        if not self.disks or self.majorant:
+            return None
+        assert self.complements is not None
+        return self.complements if counts else 0 * self.complements
 
     @property
     def by_position(self) -> bool:
@@ -81,7 +99,8 @@ class Evaluation:
             return Measure.certain(0, self.order)
         unit, zero = _ONES[self.exact, self.balls]
         if not self.at_one:
-            return (np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128),)
+            ones = np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128)
+            return (Disk(ones) if self.disks else ones,)
         return (unit, *[zero] * self.order)
 
     @property
@@ -104,9 +123,16 @@ class Evaluation:
         if not self.majorant or state not in row:
             return
         stay = row.pop(state)[0]
-        if not counts and bool((stay == 1).any()):
-            return  # never left: nothing leads out
-        factor = 1 / np.abs(1 - stay * (self.nodes if counts else 1.0))
+        if isinstance(stay, Disk):
+            leaving = sum(w[0] for w in (*row.values(), *outputs.values()))
+            if not isinstance(leaving, Disk):
+                return  # never left: nothing leads out
+            factor: Any = leaving + stay * self.complements if counts else leaving
+            factor = factor.inverse_modulus()
+        else:
+            if not counts and bool((stay == 1).any()):
+                return
+            factor = 1 / np.abs(1 - stay * (self.nodes if counts else 1.0))
         for target, element in row.items():
             row[target] = scale(element, factor)
         for label, element in outputs.items():
@@ -118,6 +144,8 @@ class Evaluation:
             return fmpq(numerator, denominator)
         if self.balls:
             return arb(numerator) / denominator
+        if self.disks:
+            return Disk.ratio(numerator, denominator)
         ratio = numerator / denominator
         return Positive(ratio, 1) if self.central else ratio
 
@@ -125,6 +153,8 @@ class Evaluation:
         """Return an array of ratios in the chosen numbers, shaped to meet the nodes."""
         if self.exact:
             return np.array([fmpq(int(x), denominator) for x in numerators], dtype=object)
+        if self.disks:
+            return Disk.ratio(numerators, denominator)[:, None]
         values = np.asarray(numerators, dtype=np.float64) / denominator
         if self.central:
             return Positive(values, 2)  # the denominator may need rounding, too
