@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from math import fsum, inf, isinf
+from math import fsum, inf, isinf, nextafter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -156,8 +156,9 @@ class Distribution(ABC):
     def bounds(self, t: int) -> tuple[float, float]:
         """Return what P(T <= t) is certain to lie between."""
         found = float(self.cdf(t))
-        most = np.nextafter(to_float(self.reached[1]), 2.0)
-        return max(found - self.error, 0.0), min(found + self.error, float(most), 1.0)
+        most = nextafter(to_float(self.reached[1]), 2.0)
+        low, high = nextafter(found - self.error, -1.0), nextafter(found + self.error, 2.0)
+        return max(low, 0.0), min(high, most, 1.0)
 
     def pmf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T = t)."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from markov_lrsao.cli.options import (
     LANDSCAPE,
+    NOT_CERTIFIED,
     AlphaOption,
+    DigitsOption,
     EllOption,
     GammaOption,
     JsonOption,
@@ -25,12 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["sites"]
 
-_ROWS = 40
+_ROWS, _DIGITS = 40, 12
 
 
 def sites(
     n: NOption = None,
     ell: EllOption = None,
+    digits: DigitsOption = None,
     plot: PlotOption = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
@@ -39,13 +44,20 @@ def sites(
     landscape: Annotated[str, LANDSCAPE] = "jump",
     as_json: JsonOption = False,
 ) -> None:
-    """Print expected steps, expected visits and the law of visits per position."""
-    from markov_lrsao.answers.profile import profile
+    """Print expected steps, expected visits and the law of visits per position.
+
+    They are fractions up to n = 300, and beyond it decimals whose digits are all certain. With
+    --digits so many are asked for; where some are not certain, the exit code is 3.
+    """
+    from markov_lrsao.answers.profile import EXACT_PROFILE_LIMIT, profile
     from markov_lrsao.cli.distribution import check_plot
 
     check_plot(plot)
     chosen = instance(n, ell, alpha, gamma, r, landscape)
-    found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
+    wanted = digits
+    if wanted is None and chosen.landscape.n > EXACT_PROFILE_LIMIT:
+        wanted = _DIGITS
+    found = profile(chosen.landscape, chosen.algorithm, digits=wanted, outside_h=outside_h)
     if plot is not None:
         _draw(found, plot)
     emit(
@@ -53,13 +65,15 @@ def sites(
         lambda: {"n": chosen.landscape.n, "ell": chosen.landscape.ell, **_object(found)},
         lambda: _text(found) + ("" if plot is None else f"\n\nwritten: {plot}"),
     )
+    if wanted is not None and not found.certified:
+        raise typer.Exit(NOT_CERTIFIED)
 
 
 def _object(found: Profile) -> dict[str, Any]:
     from markov_lrsao.exact.rationals import rational_text
 
-    def text(value: Any) -> str:
-        return rational_text(value) if found.exact else f"{value:.17g}"
+    def text(value: Any) -> Any:
+        return rational_text(value) if found.exact else value.to_dict()
 
     positions = []
     for p, (steps, visits) in enumerate(zip(found.steps, found.visits, strict=True)):
@@ -67,14 +81,17 @@ def _object(found: Profile) -> dict[str, Any]:
         if p in found.visit_laws:
             row["visit_law"] = [text(w) for w in found.visit_laws[p]]
         positions.append(row)
-    return {"exact": found.exact, "positions": positions}
+    asked = {} if found.digits is None else {"digits": found.digits, "certified": found.certified}
+    return {"exact": found.exact, **asked, "positions": positions}
 
 
 def _text(found: Profile) -> str:
-    from markov_lrsao.exact.rationals import to_float
+    from markov_lrsao.exact.digits import Digits
 
     def short(value: Any) -> str:
-        return f"{to_float(value) if found.exact else value:.6g}"
+        """Return the digits that were asked for, else six."""
+        few = Digits(value, value, 6) if found.exact else value
+        return str(few.decimal) if found.digits is not None else f"{float(few.decimal):.6g}"
 
     count = len(found.steps)
     shown = (

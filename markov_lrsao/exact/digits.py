@@ -20,7 +20,7 @@ from typing import Any
 from flint import arb, ctx, fmpq
 
 from markov_lrsao.errors import ParameterError, VerificationError
-from markov_lrsao.exact.quantity import Enclosed, Exact, Quantity
+from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity
 from markov_lrsao.exact.rationals import decimal_text, rational
 
 __all__ = [
@@ -54,28 +54,51 @@ class Digits(Enclosed):
 
     digits: int = field(default=20)
     known: fmpq | None = None
+    _shown: tuple[int, str] | None = field(default=None, init=False, compare=False, repr=False)
+
+    @classmethod
+    def between(cls, low: float, high: float, digits: int) -> Digits:
+        """Return a number between two floats."""
+        least, most = (fmpq(*x.as_integer_ratio()) for x in (low, high))
+        return cls(least, most, digits)
 
     @property
     def certified(self) -> bool:
         """Whether all digits that are wanted are certain."""
-        return self._text(self.digits) is not None
+        return self.certain == self.digits
 
     @property
     def certain(self) -> int:
         """How many of the wanted digits are certain."""
-        low, high = 0, self.digits + 1  # not certain at high; whatever is below may fail, too
-        if self.certified:
-            return self.digits
+        return self._certain()[0]
+
+    def _certain(self) -> tuple[int, str]:
+        """Return how many digits are certain, and which; found once, as it takes its time."""
+        if self._shown is None:
+            object.__setattr__(self, "_shown", self._search())
+        assert self._shown is not None
+        return self._shown
+
+    def _search(self) -> tuple[int, str]:
+        text = self._text(self.digits)
+        if text is not None:
+            return self.digits, text
+        low, high, text = 0, self.digits, "-"  # not certain at high; what is below may fail, too
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self._text(middle) is None else (middle, high)
-        return low
+            found = self._text(middle)
+            if found is None:
+                high = middle
+            else:
+                low, text = middle, found
+        return low, text
 
     def _text(self, digits: int) -> str | None:
         if self.upper is None:
             return None
         text = decimal_text(self.lower, digits)
-        return text if text == decimal_text(self.upper, digits) else None
+        same = self.lower == self.upper or text == decimal_text(self.upper, digits)
+        return text if same else None
 
     @property
     def rational(self) -> str | None:
@@ -85,8 +108,7 @@ class Digits(Enclosed):
     @property
     def decimal(self) -> str:
         """The digits that are certain, correctly rounded; "-" where none is."""
-        count = self.certain
-        return (self._text(count) if count else None) or "-"
+        return self._certain()[1]
 
     @property
     def error(self) -> str | None:
@@ -138,7 +160,7 @@ def check_digits(digits: int) -> int:
 
 
 def with_digits(quantity: Quantity, digits: int) -> Quantity:
-    """Return an exact or enclosed number by its digits; what is infinite or has none stays."""
+    """Return a number whose ends are known by its digits; what is infinite or has none stays."""
     match quantity:
         case Digits():
             return quantity
@@ -146,6 +168,8 @@ def with_digits(quantity: Quantity, digits: int) -> Quantity:
             return Digits(value, value, digits, value)
         case Enclosed(low, high):
             return Digits(low, high, digits)
+        case Approximate(error=error) if error is not None:
+            return Digits(quantity.lower, quantity.upper, digits)
     return quantity
 
 

@@ -153,6 +153,8 @@ class Evaluation:
         """Return an array of ratios in the chosen numbers, shaped to meet the nodes."""
         if self.exact:
             return np.array([fmpq(int(x), denominator) for x in numerators], dtype=object)
+        if self.balls:
+            return np.array([arb(int(x)) / denominator for x in numerators], dtype=object)
         if self.disks:
             return Disk.ratio(numerators, denominator)[:, None]
         values = np.asarray(numerators, dtype=np.float64) / denominator

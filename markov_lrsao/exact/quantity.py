@@ -481,7 +481,7 @@ def _dyadic(x: float) -> fmpq:
 
 
 def _fields(q: Quantity) -> tuple[Any, ...]:
-    return tuple(getattr(q, f.name) for f in fields(q))  # type: ignore[arg-type]
+    return tuple(getattr(q, f.name) for f in fields(q) if f.compare)  # type: ignore[arg-type]
 
 
 def _quantity(number: object) -> Quantity | None:
