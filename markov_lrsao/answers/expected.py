@@ -82,8 +82,8 @@ __all__ = [
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
-EXACT_VARIANCE_LIMIT = 10_000
-"""Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
+EXACT_VARIANCE_LIMIT = 100_000
+"""Largest n for which crossing counts give an exact variance: about 6 s there. Beyond it the
 variance is a float with a bound of its error; the expectations stay exact."""
 
 
