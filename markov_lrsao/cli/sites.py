@@ -62,18 +62,24 @@ def sites(
         _draw(found, plot)
     emit(
         as_json,
-        lambda: {"n": chosen.landscape.n, "ell": chosen.landscape.ell, **_object(found)},
+        lambda: {
+            "n": chosen.landscape.n,
+            "ell": chosen.landscape.ell,
+            **_object(found, digits is not None),
+        },
         lambda: _text(found) + ("" if plot is None else f"\n\nwritten: {plot}"),
     )
     if wanted is not None and not found.certified:
         raise typer.Exit(NOT_CERTIFIED)
 
 
-def _object(found: Profile) -> dict[str, Any]:
+def _object(found: Profile, asked: bool) -> dict[str, Any]:
     from markov_lrsao.exact.rationals import rational_text
 
     def text(value: Any) -> Any:
-        return rational_text(value) if found.exact else value.to_dict()
+        if found.exact:
+            return rational_text(value)
+        return value.to_dict() if asked else value.decimal
 
     positions = []
     for p, (steps, visits) in enumerate(zip(found.steps, found.visits, strict=True)):
@@ -81,8 +87,8 @@ def _object(found: Profile) -> dict[str, Any]:
         if p in found.visit_laws:
             row["visit_law"] = [text(w) for w in found.visit_laws[p]]
         positions.append(row)
-    asked = {} if found.digits is None else {"digits": found.digits, "certified": found.certified}
-    return {"exact": found.exact, **asked, "positions": positions}
+    certain = {} if found.digits is None else {"digits": found.digits, "certified": found.certified}
+    return {"exact": found.exact, **certain, "positions": positions}
 
 
 def _text(found: Profile) -> str:
