@@ -155,7 +155,7 @@ def runtime(
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
     if digits is not None and field == "float":
         raise ParameterError(
-            f"digits = {digits} are certain, and floats are not: give `digits` or a float `field`"
+            f"digits = {digits} are certain, and floats are not: give `digits` or floats"
         )
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
     if width <= 0:
