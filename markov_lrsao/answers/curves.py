@@ -18,6 +18,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from markov_lrsao.answers.expected import runtime
+from markov_lrsao.answers.plan import Method
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
@@ -139,11 +140,12 @@ def _phases(result: RuntimeResult) -> dict[str, Quantity]:
 
 def _point(job: _Job) -> CurvePoint:
     family, n, ell, algorithm, field, digits, outside_h = job
+    method: Method = "crossing" if family.has_ell else "auto"
     result = runtime(
         family.at(n, ell),
         algorithm,
         field=field,
-        method="crossing",
+        method=method,
         digits=digits,
         outside_h=outside_h,
     )
@@ -155,7 +157,7 @@ def curve(
     ell: Schedule = 2,
     algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
-    family: LandscapeFamily = JUMP,
+    family: LandscapeFamily | Callable[[int], LandscapeFamily] = JUMP,
     field: Field | None = None,
     digits: int | None = None,
     outside_h: bool = False,
@@ -169,7 +171,8 @@ def curve(
     ns : lengths of the bit strings
     ell : one l for all n, one of `SCHEDULES` as text, or a function from n to l
     algorithm : default LRSAO with the paper's hyper-parameters at each n
-    family : the landscape, with n and l left open
+    family : the landscape, with n and l left open, or a function from n to such a family; without
+        a parameter l the schedule is of no account
     field : "float" (the default), or "exact" rationals, which take longer
     digits : significant digits, each certain, instead
     outside_h : compute although (H) does not hold
@@ -184,12 +187,14 @@ def curve(
     if digits is not None:
         check_digits(digits)
     chosen: Field = field or ("float" if digits is None else "exact")
-    jobs: list[_Job] = [
-        (family, *family.check(n, ell_of(ell, n)), algorithm, chosen, digits, outside_h)
-        for n in sizes
-    ]
+    jobs: list[_Job] = []
+    for n in sizes:
+        own = family if isinstance(family, LandscapeFamily) else family(n)
+        size = own.check(n, ell_of(ell, n) if own.has_ell else 0)
+        jobs.append((own, *size, algorithm, chosen, digits, outside_h))
     points: list[CurvePoint] = []
-    with progress(f"curve l = {ell}", total=len(jobs)) as bar:
+    schedule = "" if callable(ell) else f" l = {ell}"
+    with progress(f"curve{schedule}", total=len(jobs)) as bar:
         for point in spread(_point, jobs, workers):
             points.append(point)
             bar.advance()

@@ -157,7 +157,11 @@ class Distribution(ABC):
         """Return what P(T <= t) is certain to lie between."""
         found = float(self.cdf(t))
         most = nextafter(to_float(self.reached[1]), 2.0)
-        low, high = nextafter(found - self.error, -1.0), nextafter(found + self.error, 2.0)
+        low, high = found - self.error, found + self.error
+        if _exact(low) > _exact(found) - _exact(self.error):  # it was rounded the wrong way
+            low = nextafter(low, -1.0)
+        if _exact(high) < _exact(found) + _exact(self.error):
+            high = nextafter(high, 2.0)
         return max(low, 0.0), min(high, most, 1.0)
 
     def pmf(self, t: int | npt.NDArray[np.int64]) -> Any:
@@ -255,6 +259,10 @@ class Distribution(ABC):
             middle = (low + high) // 2
             low, high = (low, middle) if holds(middle) else (middle, high)
         return high
+
+
+def _exact(x: float) -> fmpq:
+    return fmpq(*x.as_integer_ratio())
 
 
 def _few_digits(quantity: Quantity) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from flint import arb, fmpq
 
@@ -31,6 +32,7 @@ from markov_lrsao.answers.plan import (
     when_stuck,
 )
 from markov_lrsao.answers.results import RuntimeResult
+from markov_lrsao.answers.searches import Start, search_runtime
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.chains.solvers import Field
@@ -49,7 +51,7 @@ from markov_lrsao.errors import (
     granted,
 )
 from markov_lrsao.exact.balls import Positive, checked
-from markov_lrsao.exact.digits import check_digits, ends, refined, with_digits
+from markov_lrsao.exact.digits import check_digits, ends, refined
 from markov_lrsao.exact.moments import central_from_factorial
 from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational
@@ -57,7 +59,10 @@ from markov_lrsao.exact.series import Element
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
 from markov_lrsao.model.parameters import hypothesis_h
+from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import (
     TOLERANCE,
@@ -72,6 +77,7 @@ __all__ = [
     "EXACT_VARIANCE_LIMIT",
     "Method",
     "check_hypothesis",
+    "check_learner",
     "exact_moments",
     "moments_in_balls",
     "moments_in_floats",
@@ -79,6 +85,8 @@ __all__ = [
     "seek_runtime",
 ]
 
+T = TypeVar("T")
+_METHODS: tuple[Method, ...] = ("auto", "joint", "crossing")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
@@ -109,16 +117,18 @@ def check_hypothesis(
 
 
 def runtime(
-    landscape: Landscape,
-    algorithm: Algorithm | AlgorithmFamily | None = None,
+    landscape: Landscape | LeadingOnes,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
-    method: Method = "auto",
+    method: str = "auto",
     field: Field = "exact",
     moments: int = 2,
     merge: bool = True,
     outside_h: bool = False,
     max_states: int | None = None,
     tolerance: RationalLike | None = None,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
     digits: int | None = None,
     progress: Progress = no_progress,
 ) -> RuntimeResult:
@@ -138,6 +148,8 @@ def runtime(
     outside_h : compute although (H) does not hold
     max_states : refuse larger joint chains
     tolerance : relative width of an enclosure at which refinement stops
+    start, at_least : where runs begin and end, for searches that do not learn; see
+        `markov_lrsao.answers.searches`, which also has their methods
     digits : significant digits instead of fractions, each certain: any n is fast, in balls whose
         precision is raised until they are; `result.certified` says whether they all are
 
@@ -145,39 +157,81 @@ def runtime(
     ------
     ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError
     """
-    for name, given, known in (
-        ("method", method, ("auto", "joint", "crossing")),
-        ("field", field, ("exact", "float")),
-    ):
-        if given not in known:
-            raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
+    _check_choice("field", field, ("exact", "float"))
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
-    if digits is not None and field == "float":
-        raise ParameterError(
-            f"digits = {digits} are certain, and floats are not: give `digits` or floats"
+    _check_wish(digits, field)
+    if isinstance(algorithm, NamedAlgorithm):
+        algorithm = algorithm.on(landscape)
+    if isinstance(algorithm, Search):
+        found = search_runtime(
+            landscape,
+            algorithm,
+            start=start,
+            at_least=at_least,
+            field=field,
+            moments=moments,
+            method=method,
         )
+        return found if digits is None else found.to_digits(digits)
+    known = _check_choice("method", method, _METHODS)
+    check_learner(landscape, algorithm, start, at_least)
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
     if width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
     options = Options(
-        method=method,
+        method=known,
         field=field,
         merge=merge,
         max_states=max_states,
         tolerance=width,
         progress=progress,
     )
+    assert isinstance(landscape, Landscape)
     return granted(
         seek_runtime(
-            landscape,
-            algorithm,
-            options,
-            moments=moments,
-            digits=None if digits is None else check_digits(digits),
-            outside_h=outside_h,
+            landscape, algorithm, options, moments=moments, digits=digits, outside_h=outside_h
         )
     )
+
+
+def _check_wish(digits: int | None, field: Field) -> None:
+    """Refuse a number of digits that is out of range, or wanted of floats."""
+    if digits is None:
+        return
+    if field == "float":
+        raise ParameterError(
+            f"digits = {digits} are certain, and floats are not: give `digits` or floats"
+        )
+    check_digits(digits)
+
+
+def _check_choice(name: str, given: str, known: Sequence[T]) -> T:
+    """Return what was chosen, if it is known."""
+    for one in known:
+        if given == one:
+            return one
+    raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(map(str, known))}")
+
+
+def check_learner(
+    landscape: object,
+    algorithm: Algorithm | AlgorithmFamily | None,
+    start: Start | None,
+    at_least: RationalLike | None,
+) -> None:
+    """Refuse what is solved for searches that do not learn only."""
+    name = algorithm.name if isinstance(algorithm, Algorithm) else "LRSAO"
+    if isinstance(landscape, LeadingOnes):
+        raise ParameterError(
+            f"{name} learns one row of Q per value, which levels do not show: LeadingOnes takes "
+            f"searches that do not learn; choose e.g. ea:rate=1/n"
+        )
+    if start not in (None, "zero", 0, "0") or at_least is not None:
+        raise ParameterError(
+            f"{name} learns along its run, from 0^n to the optimum: `start` and `at_least` are for "
+            f"searches that do not learn, such as ea or mahh"
+        )
 
 
 def seek_runtime(
@@ -204,11 +258,8 @@ def seek_runtime(
             return Refused(type(e)(f"{e}; {_instead(law, e)}"))
         case Refused():
             return found
-    values = found.values
-    if digits is not None:
-        values = [[with_digits(x, digits) for x in q] for q in values]
-    total, *phases = values
-    return RuntimeResult(
+    total, *phases = found.values
+    result = RuntimeResult(
         landscape=landscape.name,
         algorithm=algorithm.name,
         n=landscape.n,
@@ -228,11 +279,11 @@ def seek_runtime(
         optimum=landscape.optimum,
         phase_names=landscape.phases,
         trap=found.trap,
-        digits=digits,
         undecided=(
             None if found.undecided is None else Quantity.enclosed(fmpq(0), found.undecided)
         ),
     )
+    return result if digits is None else result.to_digits(digits)
 
 
 def _solve(

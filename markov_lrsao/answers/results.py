@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import fsum, isfinite
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flint import arb, fmpq
 
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.digits import Digits, refined
+from markov_lrsao.exact.digits import Digits, refined, with_digits
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity, Trap
 from markov_lrsao.exact.rationals import harmonic_difference, rational_text, shorten, to_float
@@ -162,6 +162,23 @@ class RuntimeResult:
     def exact(self) -> bool:
         """Whether E[T] and its phases are known exactly; infinite ones are."""
         return all(q.exact or q.infinite for q in (self.total, *self.phases))
+
+    def to_digits(self, digits: int) -> RuntimeResult:
+        """Return the same by so many significant digits, as far as they are certain."""
+
+        def shown(numbers: tuple[Quantity, ...]) -> tuple[Quantity, ...]:
+            return tuple(with_digits(number, digits) for number in numbers)
+
+        return replace(
+            self,
+            digits=digits,
+            total=with_digits(self.total, digits),
+            phases=shown(self.phases),
+            variance=with_digits(self.variance, digits),
+            phase_variances=shown(self.phase_variances),
+            higher=shown(self.higher),
+            phase_higher=tuple(shown(numbers) for numbers in self.phase_higher),
+        )
 
     @property
     def certified(self) -> bool:

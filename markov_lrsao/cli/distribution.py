@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     LIST,
     NOT_CERTIFIED,
@@ -67,6 +68,7 @@ def distribution(
     r: ROption = None,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T]).
@@ -83,7 +85,7 @@ def distribution(
     levels = _levels(quantiles)
     times = [] if at is None else integers(at, "at")
     check_plot(plot)
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
     shape = chosen.landscape
     law = law_of(
         shape,
@@ -100,12 +102,12 @@ def distribution(
 
         with plots.saved(plot) as axes:
             plots.distribution(law, quantiles=levels, name=name, ax=axes)
-            axes.set_title(f"{shape.name}, n = {shape.n}, l = {shape.ell}", fontsize=10)
+            axes.set_title(f"{shape.name}, {shape.size}", fontsize=10)
     emit(
         as_json,
         lambda: {"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times, digits)},
         lambda: (
-            _text(shape.n, shape.ell, name, law, found, times, digits)
+            _text(shape.size, name, law, found, times, digits)
             + ("" if plot is None else f"\n\nwritten: {plot}")
         ),
     )
@@ -226,8 +228,7 @@ def _as_dict(
 
 
 def _text(
-    n: int,
-    ell: int,
+    size: str,
     name: str,
     law: Distribution,
     found: list[Quantile],
@@ -237,7 +238,7 @@ def _text(
 
     mean = f"E[{name}]" if law.always_ends else "m"
     blocks = [
-        law.describe(name, f", n = {n}, l = {ell}"),
+        law.describe(name, f", {size}"),
         table(["level", "quantile"], [[f"{q.level:g}", str(q)] for q in found], right=[1]),
     ]
     if digits is not None:

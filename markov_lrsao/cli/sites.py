@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     NOT_CERTIFIED,
     AlphaOption,
@@ -42,6 +43,7 @@ def sites(
     r: ROption = None,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print expected steps, expected visits and the law of visits per position.
@@ -53,7 +55,7 @@ def sites(
     from markov_lrsao.cli.distribution import check_plot
 
     check_plot(plot)
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
     wanted = digits
     if wanted is None and chosen.landscape.n > EXACT_PROFILE_LIMIT:
         wanted = _DIGITS
@@ -125,7 +127,7 @@ def _draw(found: Profile, path: Path) -> None:
         plots.profile(found, ax=steps)
         plots.profile(found, visits=True, ax=visits)
         steps.set_title(
-            f"where the time goes: {landscape.name}, n = {landscape.n}, l = {landscape.ell}",
+            f"where the time goes: {landscape.name}, {landscape.size}",
             fontsize=10,
         )
         steps.set_xlabel("")
