@@ -50,6 +50,14 @@ class Method(StrEnum):
     dense = "dense"
 
 
+_MomentsOption = Annotated[
+    int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
+]
+_RunsOption = Annotated[
+    int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
+]
+
+
 def exact(
     n: NOption = None,
     ell: EllOption = None,
@@ -66,15 +74,11 @@ def exact(
     ] = Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
     digits: DigitsOption = None,
-    moments: Annotated[
-        int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
-    ] = 2,
+    moments: _MomentsOption = 2,
     unmerged: UnmergedOption = False,
     max_states: Annotated[int | None, MAX_STATES] = None,
     tolerance: ToleranceOption = None,
-    runs: Annotated[
-        int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
-    ] = 10_000,
+    runs: _RunsOption = 10_000,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
     algorithm: AlgorithmOption = "lrsao",
