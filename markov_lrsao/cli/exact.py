@@ -50,6 +50,14 @@ class Method(StrEnum):
     dense = "dense"
 
 
+_MethodOption = Annotated[
+    Method,
+    typer.Option(
+        help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
+        "back-substitution or dense for searches that do not.",
+        metavar="<method>",
+    ),
+]
 _MomentsOption = Annotated[
     int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
 ]
@@ -64,14 +72,7 @@ def exact(
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
-            "back-substitution or dense for searches that do not.",
-            metavar="<method>",
-        ),
-    ] = Method.auto,
+    method: _MethodOption = Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
     digits: DigitsOption = None,
     moments: _MomentsOption = 2,
