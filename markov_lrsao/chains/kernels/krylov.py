@@ -11,20 +11,23 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["bicgstab", "levels", "local"]
+__all__ = ["bicgstab", "levels", "local", "transposed"]
 
 
-@compiled(forceinline=True, allocates=False)
-def _apply(pointer, columns, values, leaving, x, y):  # type: ignore[no-untyped-def]
+_LOOSE = {"reassoc", "contract"}  # the order of sums is free: the result is checked anyway
+
+
+@compiled(forceinline=True, allocates=False, fastmath=_LOOSE)
+def _apply(pointer, columns, jumps, x, y):  # type: ignore[no-untyped-def]
     """Set y = x - Q x."""
-    for i in range(len(leaving)):
+    for i in range(len(x)):
         total = 0.0
         for e in range(pointer[i], pointer[i + 1]):
-            total += values[e] * x[columns[e]]
-        y[i] = x[i] - total / leaving[i]
+            total += jumps[e] * x[columns[e]]
+        y[i] = x[i] - total
 
 
-@compiled(forceinline=True, allocates=False)
+@compiled(forceinline=True, allocates=False, fastmath=_LOOSE)
 def _dot(x, y):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(len(x)):
@@ -32,15 +35,20 @@ def _dot(x, y):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled()
+@compiled(fastmath=_LOOSE)
 def bicgstab(pointer, columns, values, leaving, right, x, tolerance, steps):  # type: ignore[no-untyped-def]
     """Improve x towards (1 - Q) x = right / leaving; return the reduction of the residual.
 
     Stops at the relative `tolerance`, after `steps` steps, or when the iteration breaks down.
     """
     s = len(leaving)
+    narrow = columns.astype(np.int32)
+    jumps = np.empty(len(columns))
+    for i in range(s):
+        for e in range(pointer[i], pointer[i + 1]):
+            jumps[e] = values[e] / leaving[i]
     r = np.empty(s)
-    _apply(pointer, columns, values, leaving, x, r)
+    _apply(pointer, narrow, jumps, x, r)
     for i in range(s):
         r[i] = right[i] / leaving[i] - r[i]
     first = _dot(r, r)
@@ -53,21 +61,21 @@ def bicgstab(pointer, columns, values, leaving, right, x, tolerance, steps):  # 
     rho = first
     now = first
     for _ in range(steps):
-        _apply(pointer, columns, values, leaving, p, v)
+        _apply(pointer, narrow, jumps, p, v)
         below = _dot(shadow, v)
         if below == 0.0 or not np.isfinite(below):
             break
         alpha = rho / below
         for i in range(s):
             r[i] -= alpha * v[i]
-        _apply(pointer, columns, values, leaving, r, t)
+        _apply(pointer, narrow, jumps, r, t)
         size = _dot(t, t)
         omega = _dot(t, r) / size if size > 0.0 else 0.0
-        now = 0.0
         for i in range(s):
             x[i] += alpha * p[i] + omega * r[i]
+        for i in range(s):
             r[i] -= omega * t[i]
-            now += r[i] * r[i]
+        now = _dot(r, r)
         if now <= tolerance * tolerance * first or omega == 0.0 or not np.isfinite(now):
             break
         following = _dot(shadow, r)
@@ -139,3 +147,30 @@ def local(indptr, indices, probabilities, states, constant, values):  # type: ig
                 used += 1
         pointer[k + 1] = used
     return pointer, columns[:used], weights[:used], leak, right
+
+
+@compiled()
+def transposed(pointer, columns, values, leaving):  # type: ignore[no-untyped-def]
+    """Return the transpose of (leaving - P) by columns: (data, rows, pointers)."""
+    s = len(leaving)
+    data = np.empty(len(columns) + s)
+    rows = np.empty(len(columns) + s, np.int32)
+    begin = np.zeros(s + 1, np.int32)
+    used = 0
+    for i in range(s):
+        placed = False
+        for e in range(pointer[i], pointer[i + 1]):
+            if not placed and columns[e] > i:
+                data[used] = leaving[i]
+                rows[used] = i
+                used += 1
+                placed = True
+            data[used] = -values[e]
+            rows[used] = columns[e]
+            used += 1
+        if not placed:
+            data[used] = leaving[i]
+            rows[used] = i
+            used += 1
+        begin[i + 1] = used
+    return data, rows, begin

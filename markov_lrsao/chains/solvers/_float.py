@@ -49,7 +49,7 @@ from markov_lrsao.errors import (
     SolverError,
     StateSpaceTooLargeError,
 )
-from markov_lrsao.exact.graphs import reachable_from, reversed_graph
+from markov_lrsao.exact.graphs import Components, reachable_from, reversed_graph
 from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
@@ -78,6 +78,14 @@ def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
     from markov_lrsao.chains.kernels import bands
 
     return bands.backward, bands.forward
+
+
+def _find_components(chain: MarkovChain) -> None:
+    """Find the components by compiled code, which is faster where the compiler is there anyway."""
+    if "components" not in chain.__dict__:
+        from markov_lrsao.chains.kernels.graphs import components
+
+        chain.__dict__["components"] = Components(*components(chain.indptr, chain.indices))
 
 
 def _bands(
@@ -258,8 +266,11 @@ def _positive(
 ) -> BoolArray:
     """Return where the solution is positive, by the graph; nowhere if a constant is negative."""
     given = np.where(inside, constant, values)
-    if np.any(given < 0):
+    least = given.min()
+    if least < 0:
         return np.zeros(chain.size, dtype=np.bool_)
+    if np.all(given[inside] > 0):
+        return np.asarray(given > 0)
     return reachable_from(*reversed_graph(chain.indptr, chain.indices), np.flatnonzero(given))
 
 
@@ -281,6 +292,7 @@ def solve_backward(
     the constants at inside states; it is filled for the solution, whose relative error is at most
     (1 + u)^rounds - 1. Only non-negative data and the chain's own probabilities have such a bound.
     """
+    _find_components(chain)
     eliminated: set[int] = set()
     report = _new_report(chain, *_weights(chain, tilted), tilted=tilted is not None)
     given = values.copy()

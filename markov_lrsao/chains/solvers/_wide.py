@@ -32,7 +32,7 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 _GOOD_ENOUGH = 1e-10  # a certified relative error that needs no better barrier
 _ACCEPTED = 1e-8  # a worse one is not taken: elimination comes next
-_TOLERANCE = 1e-14
+_TOLERANCE = 1e-13
 _STEPS = 400
 _IN_RANGE = 1e-250  # below, products leave the range in which roundings are relative
 _LARGEST_LU = 2e12  # multiplications, by estimate
@@ -72,13 +72,11 @@ class Component:
         from markov_lrsao.chains.kernels import krylov
 
         depth, widest = krylov.levels(self.pointer, self.columns, self.size)
-        edges = len(self.columns)
-        iteration = 20.0 * depth * (edges + 5 * self.size)
+        iteration = 20.0 * depth * (len(self.columns) + 5 * self.size)
         direct = 10.0 * widest**3 + 200.0 * self.size * np.log(self.size)
-        methods: list[tuple[float, Callable[[Component], Any]]] = [(iteration, _Krylov)]
-        if direct < _LARGEST_LU:
-            methods.append((direct, _Factored))
-        return [method for _, method in sorted(methods, key=lambda pair: pair[0])]
+        if iteration < direct:
+            return [_Krylov, _Factored] if direct < _LARGEST_LU else [_Krylov]
+        return [_Factored, _Krylov]
 
 
 class _Factored:
@@ -88,16 +86,13 @@ class _Factored:
         from scipy.sparse import csc_array
         from scipy.sparse.linalg import splu
 
+        from markov_lrsao.chains.kernels.krylov import transposed
+
         size = component.size
-        rows = np.repeat(np.arange(size), np.diff(component.pointer))
-        every = np.arange(size)
-        matrix = csc_array(
-            (
-                np.concatenate([component.leaving, -component.values]),
-                (np.concatenate([every, rows]), np.concatenate([every, component.columns])),
-            ),
-            shape=(size, size),
+        parts = transposed(
+            component.pointer, component.columns, component.values, component.leaving
         )
+        matrix = csc_array(parts, shape=(size, size))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._factors = splu(
@@ -108,24 +103,26 @@ class _Factored:
             )
 
     def solve(self, right: FloatArray) -> FloatArray:
-        return np.asarray(self._factors.solve(right), dtype=np.float64)
+        return np.asarray(self._factors.solve(right, "T"), dtype=np.float64)
 
 
 class _Krylov:
-    """BiCGSTAB on the jump chain, begun anew once from where it ended."""
+    """BiCGSTAB on the jump chain; it can be begun anew from where it ended."""
 
     def __init__(self, component: Component) -> None:
         self._component = component
 
     def solve(self, right: FloatArray) -> FloatArray:
+        x = np.zeros(self._component.size)
+        self.improve(x, right)
+        return x
+
+    def improve(self, x: FloatArray, right: FloatArray) -> None:
+        """Go on from x, with residuals that are computed anew."""
         from markov_lrsao.chains.kernels.krylov import bicgstab
 
         own = self._component
-        x = np.zeros(own.size)
-        system = (own.pointer, own.columns, own.values, own.leaving, right, x)
-        if bicgstab(*system, _TOLERANCE, _STEPS) < 1e-6:
-            bicgstab(*system, 1e-3, _STEPS)
-        return x
+        bicgstab(own.pointer, own.columns, own.values, own.leaving, right, x, _TOLERANCE, _STEPS)
 
 
 def relative_bound(
@@ -163,6 +160,9 @@ def solve_certified(component: Component, right: FloatArray) -> tuple[FloatArray
             solver = method(component)
             x = solver.solve(right)
             bound = relative_bound(component, right, x, x) if right.min() > 0 else np.inf
+            if bound > _GOOD_ENOUGH and isinstance(solver, _Krylov):
+                solver.improve(x, right)
+                bound = relative_bound(component, right, x, x) if right.min() > 0 else np.inf
             if bound > _GOOD_ENOUGH and np.all(x > _IN_RANGE) and np.all(np.isfinite(x)):
                 barrier = solver.solve(x)
                 bound = min(bound, relative_bound(component, right, x, barrier))
