@@ -21,6 +21,7 @@ a float h may come; the conditional mean and variance are still given.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -155,6 +156,11 @@ def qualitative(chain: MarkovChain, target: BoolArray) -> tuple[BoolArray, BoolA
     >>> never.tolist(), surely.tolist()
     ([False, False, True, False], [False, True, False, True])
     """
+    if "numba" in sys.modules:  # the compiler is there: its search is faster than building graphs
+        from markov_lrsao.chains.kernels import graphs
+
+        zero, one = graphs.qualitative(chain.indptr, chain.indices, np.ascontiguousarray(target))
+        return zero, one
     cut = absorbing_outside(chain, ~target)
     back = reversed_graph(cut.indptr, cut.indices)
     never = ~reachable_from(*back, np.flatnonzero(target))

@@ -174,15 +174,19 @@ def test_a_method_that_errs_is_not_believed(error: float, monkeypatch: pytest.Mo
     target = np.arange(201) == 200
     usual = hitting_times(chain, target, field="float")
     planned(monkeypatch)
-    for method in (_wide._Factored, _wide._Krylov):
-        original = method.solve
+    solve, improve = _wide._Factored.solve, _wide._Krylov.improve
 
-        def wrong(self: Any, right: Any, original: Any = original) -> Any:
-            x = original(self, right)
-            x[7] *= 1 + error
-            return x
+    def wrong_solve(self: Any, right: Any) -> Any:
+        x = solve(self, right)
+        x[7] *= 1 + error
+        return x
 
-        monkeypatch.setattr(method, "solve", wrong)
+    def wrong_improve(self: Any, x: Any, right: Any) -> None:
+        improve(self, x, right)
+        x[7] *= 1 + error
+
+    monkeypatch.setattr(_wide._Factored, "solve", wrong_solve)
+    monkeypatch.setattr(_wide._Krylov, "improve", wrong_improve)
     assert _wide.solve_certified(component(chain, 200), np.ones(200)) is None
     np.testing.assert_allclose(hitting_times(chain, target, field="float"), usual, rtol=1e-13)
 

@@ -1,4 +1,4 @@
-"""Compiled loops over a chain's graph: strongly connected components."""
+"""Compiled loops over a chain's graph: components, and from where states can be reached."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["components"]
+__all__ = ["components", "leading_to", "qualitative"]
 
 
 @compiled()
@@ -67,3 +67,62 @@ def components(indptr, indices):  # type: ignore[no-untyped-def]
         members[place[label[i]]] = i
         place[label[i]] += 1
     return label, members, start
+
+
+@compiled()
+def _reversed(indptr, indices, stopped):  # type: ignore[no-untyped-def]
+    """Return the graph turned round, without the transitions of `stopped` states."""
+    size = len(indptr) - 1
+    begin = np.zeros(size + 1, np.int64)
+    for i in range(size):
+        if not stopped[i]:
+            for e in range(indptr[i], indptr[i + 1]):
+                begin[indices[e] + 1] += 1
+    for j in range(size):
+        begin[j + 1] += begin[j]
+    source = np.empty(begin[size], np.int64)
+    place = begin[:-1].copy()
+    for i in range(size):
+        if not stopped[i]:
+            for e in range(indptr[i], indptr[i + 1]):
+                source[place[indices[e]]] = i
+                place[indices[e]] += 1
+    return begin, source
+
+
+@compiled()
+def _search(begin, source, seeds):  # type: ignore[no-untyped-def]
+    """Return which states can be reached from the seeds."""
+    seen = seeds.copy()
+    queue = np.empty(len(seeds), np.int64)
+    end = 0
+    for i in range(len(seeds)):
+        if seeds[i]:
+            queue[end] = i
+            end += 1
+    at = 0
+    while at < end:
+        j = queue[at]
+        at += 1
+        for e in range(begin[j], begin[j + 1]):
+            i = source[e]
+            if not seen[i]:
+                seen[i] = True
+                queue[end] = i
+                end += 1
+    return seen
+
+
+@compiled()
+def leading_to(indptr, indices, seeds):  # type: ignore[no-untyped-def]
+    """Return which states lead to the seeds, themselves included."""
+    begin, source = _reversed(indptr, indices, np.zeros(len(seeds), np.bool_))
+    return _search(begin, source, seeds)
+
+
+@compiled()
+def qualitative(indptr, indices, target):  # type: ignore[no-untyped-def]
+    """Return where the target is reached with probability 0, and where with probability 1."""
+    begin, source = _reversed(indptr, indices, target)
+    never = ~_search(begin, source, target)
+    return never, ~_search(begin, source, never)

@@ -170,7 +170,7 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
     left_state = np.empty(edges + 16, np.int64)
     left_value = np.empty(edges + 16)
     left_used = 0
-    head = np.full(min(s * s + 1, _BUCKETS), -1, np.int64)
+    head = np.full(min(s * s + 1, 4096 + 32 * s, _BUCKETS), -1, np.int64)
     following = np.full(s, -1, np.int64)
     preceding = np.full(s, -1, np.int64)
     bucket = np.full(s, -1, np.int64)

@@ -49,7 +49,7 @@ from markov_lrsao.errors import (
     SolverError,
     StateSpaceTooLargeError,
 )
-from markov_lrsao.exact.graphs import Components, reachable_from, reversed_graph
+from markov_lrsao.exact.graphs import Components, reachable_from
 from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ _LARGEST_FACTORS = 400_000_000  # numbers that elimination of one component may 
 _WIDE = 8  # half-bandwidth from which a better order of the states is looked for
 _SLOW_BAND = 3e8  # multiplications in a band, from which sparse elimination is preferred
 _PLANNED_BAND = 1e7  # multiplications in a band, from which other methods are tried first
-_PAYS_FOR_PLANNING = 1_000  # states of a component; smaller ones are eliminated
+_WORTH_ORDERING = 2e5  # multiplications in a band, from which a better order is looked for
+_PAYS_FOR_PLANNING = 400  # states of a component; smaller ones are eliminated
+_CHEAP = 2  # transitions in times transitions out of a state that hardly fills anything
 _PLANNED = -2
 _UNIT = 2.0**-53
 _LOST = -1073.0  # log2 of what underflow can change in one transition, twice over
@@ -108,7 +110,8 @@ def _bands(
     local = (sizes[of] > 1) & (of == order.label[chain.indices])
     of, rows, columns = of[local], place[chain.sources[local]], place[chain.indices[local]]
     np.maximum.at(band, of, np.abs(rows - columns))
-    wide = np.flatnonzero(band > _WIDE)
+    work = sizes * band.astype(np.float64) ** 2
+    wide = np.flatnonzero((band > _WIDE) & (work > min(_WORTH_ORDERING, _SLOW_BAND)))
     if wide.size:
         members = members.copy()
     for c in wide.tolist():
@@ -121,6 +124,9 @@ def _bands(
         ):
             band[c] = _PLANNED
             continue
+        if _falls_apart(int(sizes[c]), rows[own], columns[own]):
+            band[c] = -1
+            continue
         best, band[c] = _narrow(int(sizes[c]), rows[own], columns[own], int(band[c]))
         members[span] = members[span][best]
         if (
@@ -131,9 +137,17 @@ def _bands(
     return members, band
 
 
+def _falls_apart(size: int, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> bool:
+    """Whether most states can be eliminated at little cost, one after the other."""
+    loops = rows == columns
+    out = np.bincount(rows[~loops], minlength=size)
+    into = np.bincount(columns[~loops], minlength=size)
+    return bool(np.mean(out * into <= _CHEAP) > 0.5)
+
+
 def _looks_wide(size: int, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> bool:
     """Whether a large component has so wide levels that no order makes it a narrow band."""
-    if size < _PAYS_FOR_PLANNING:
+    if size < _PAYS_FOR_PLANNING or _falls_apart(size, rows, columns):
         return False
     from markov_lrsao.chains.kernels.krylov import levels
 
@@ -271,7 +285,10 @@ def _positive(
         return np.zeros(chain.size, dtype=np.bool_)
     if np.all(given[inside] > 0):
         return np.asarray(given > 0)
-    return reachable_from(*reversed_graph(chain.indptr, chain.indices), np.flatnonzero(given))
+    from markov_lrsao.chains.kernels.graphs import leading_to
+
+    found: BoolArray = leading_to(chain.indptr, chain.indices, given > 0)
+    return found
 
 
 def solve_backward(
