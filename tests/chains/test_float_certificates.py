@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
-from hard_chains import FAMILIES, hard_chain
+from hard_chains import FAMILIES, hard_chain, ring, square
 
 from markov_lrsao import MarkovChain
 from markov_lrsao.chains.hitting import hitting_times
@@ -21,31 +20,6 @@ from markov_lrsao.errors import SolverError
 
 UNIT = 2.0**-53
 GOOD = fmpq(1, 10**10)
-
-
-def ring(size: int, seed: int = 1) -> MarkovChain:
-    """A ring with random chords, one component that is left from a tenth of its states."""
-    rng = random.Random(seed)
-    rows: list[dict[int, object]] = []
-    for i in range(size):
-        states = [(i + 1) % size, rng.randrange(size), rng.randrange(size)]
-        if i % 10 == 0:
-            states.append(size)
-        rows.append({j: fmpq(states.count(j), len(states)) for j in states})
-    return chain_from_rows([*rows, {size: 1}])
-
-
-def square(side: int) -> MarkovChain:
-    """The walk on a square that stays where it would leave it, to the last corner."""
-    rows: list[dict[int, object]] = []
-    for i in range(side * side - 1):
-        row: dict[int, fmpq] = {}
-        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            x, y = i % side + dx, i // side + dy
-            j = x + side * y if 0 <= x < side and 0 <= y < side else i
-            row[j] = row.get(j, fmpq(0)) + fmpq(1, 4)
-        rows.append(dict(row))
-    return chain_from_rows([*rows, {side * side - 1: 1}])
 
 
 @pytest.fixture(params=["eliminated", "planned"])

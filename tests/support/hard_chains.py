@@ -13,11 +13,12 @@ import random
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpq
 
 from markov_lrsao import MarkovChain
 from markov_lrsao.chains.sources import chain_from_rows
 
-__all__ = ["FAMILIES", "hard_chain"]
+__all__ = ["FAMILIES", "hard_chain", "ring", "square"]
 
 Row = dict[int, Fraction]
 FAMILIES = ("decomposable", "tiny", "loops", "random", "grid")
@@ -125,3 +126,28 @@ def hard_chain(family: str, seed: int) -> tuple[MarkovChain, np.ndarray]:
     given: list[dict[int, object]] = [{j: p for j, p in row.items() if p} for row in rows]
     chain = chain_from_rows([*given, {count: 1}, {count + 1: 1}])
     return chain, np.arange(count + 2) == count
+
+
+def ring(size: int, seed: int = 1) -> MarkovChain:
+    """A ring with random chords, one component that is left from a tenth of its states."""
+    rng = random.Random(seed)
+    rows: list[dict[int, object]] = []
+    for i in range(size):
+        states = [(i + 1) % size, rng.randrange(size), rng.randrange(size)]
+        if i % 10 == 0:
+            states.append(size)
+        rows.append({j: fmpq(states.count(j), len(states)) for j in states})
+    return chain_from_rows([*rows, {size: 1}])
+
+
+def square(side: int) -> MarkovChain:
+    """The walk on a square that stays where it would leave it, to the last corner."""
+    rows: list[dict[int, object]] = []
+    for i in range(side * side - 1):
+        row: dict[int, fmpq] = {}
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            x, y = i % side + dx, i // side + dy
+            j = x + side * y if 0 <= x < side and 0 <= y < side else i
+            row[j] = row.get(j, fmpq(0)) + fmpq(1, 4)
+        rows.append(dict(row))
+    return chain_from_rows([*rows, {side * side - 1: 1}])
