@@ -95,7 +95,7 @@ def test_fractions_are_found_from_residues() -> None:
     for above, below in ((22, 7), (-3, 10**20), (0, 1), (10**30, 3)):
         inverse = fmpz(pow(below, -1, int(modulus)))
         residue = fmpz(above) * inverse % modulus
-        assert _lifting._fraction(residue, modulus, most) == (above, below)
+        assert _lifting._fraction(residue, modulus, most) == (fmpz(above), fmpz(below))
 
 
 def test_what_does_not_fit_is_left_to_elimination() -> None:
