@@ -10,7 +10,6 @@ that of the answer, not of a bound for it. Where anything does not fit, the call
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from math import lcm
 from typing import Any
@@ -18,6 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpz
+
+from markov_lrsao.chains.solvers._wide import sparse_lu
 
 __all__ = ["PAYS_FOR_LIFTING", "lifted"]
 
@@ -77,7 +78,6 @@ def _shape(
 ) -> tuple[IntArray, tuple[IntArray, ...]] | None:
     """Return an order of little fill, and the patterns of both factors in it."""
     from scipy.sparse import csc_array
-    from scipy.sparse.linalg import splu
 
     size = len(pointer) - 1
     transposed = csc_array(
@@ -85,14 +85,7 @@ def _shape(
         shape=(size, size),
     )
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            factors = splu(
-                transposed,
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
+        factors = sparse_lu(transposed)
     except (RuntimeError, MemoryError):
         return None
     if factors.nnz > _LARGEST_FACTORS or not np.array_equal(factors.perm_r, factors.perm_c):

@@ -26,7 +26,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Component", "relative_bound", "solve_certified"]
+__all__ = ["Component", "relative_bound", "solve_certified", "sparse_lu"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -79,12 +79,25 @@ class Component:
         return [_Factored, _Krylov]
 
 
+def sparse_lu(matrix: Any) -> Any:
+    """Return SuperLU's factors of an M-matrix in a minimum-degree order, without pivoting."""
+    from scipy.sparse.linalg import splu
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return splu(
+            matrix,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+
 class _Factored:
     """Sparse LU factors without pivoting: the matrix is an M-matrix, diagonally dominant."""
 
     def __init__(self, component: Component) -> None:
         from scipy.sparse import csc_array
-        from scipy.sparse.linalg import splu
 
         from markov_lrsao.chains.kernels.krylov import transposed
 
@@ -93,14 +106,7 @@ class _Factored:
             component.pointer, component.columns, component.values, component.leaving
         )
         matrix = csc_array(parts, shape=(size, size))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._factors = splu(
-                matrix,
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
+        self._factors = sparse_lu(matrix)
 
     def solve(self, right: FloatArray) -> FloatArray:
         return np.asarray(self._factors.solve(right, "T"), dtype=np.float64)
