@@ -31,7 +31,9 @@ __all__ = ["Component", "relative_bound", "solve_certified", "sparse_lu"]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 _GOOD_ENOUGH = 1e-10  # a certified relative error that needs no better barrier
-_ACCEPTED = 1e-8  # a worse one is not taken: elimination comes next
+_ACCEPTED = 1e-8  # a worse one is not taken where elimination can do better ...
+_LARGE = 30_000  # ... on components of up to as many states; on larger ones it would take too long
+_ACCEPTED_ON_LARGE = 1e-6
 _TOLERANCE = 1e-13
 _STEPS = 400
 _IN_RANGE = 1e-250  # below, products leave the range in which roundings are relative
@@ -160,7 +162,7 @@ def solve_certified(component: Component, right: FloatArray) -> tuple[FloatArray
         return None
     if component.values.size == 0 or component.values.min() < _IN_RANGE:
         return None
-    best: tuple[FloatArray, float] | None = None
+    accepted = _ACCEPTED if component.size <= _LARGE else _ACCEPTED_ON_LARGE
     for method in component.plan:
         try:
             solver = method(component)
@@ -174,8 +176,6 @@ def solve_certified(component: Component, right: FloatArray) -> tuple[FloatArray
                 bound = min(bound, relative_bound(component, right, x, barrier))
         except (RuntimeError, MemoryError, ArithmeticError):  # singular in floats, or too large
             continue
-        if bound < (np.inf if best is None else best[1]):
-            best = x, bound
-        if bound <= _ACCEPTED:
-            return best
+        if bound <= accepted:
+            return x, bound
     return None
