@@ -12,8 +12,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.answers.plan import (
     Bounded,
@@ -33,6 +34,7 @@ from markov_lrsao.answers.plan import (
     when_stuck,
 )
 from markov_lrsao.answers.results import RuntimeResult
+from markov_lrsao.answers.searches import Start, search_runtime
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.chains.solvers import Field
@@ -54,6 +56,7 @@ from markov_lrsao.errors import (
     granted,
 )
 from markov_lrsao.exact.balls import Ball, Positive, checked
+from markov_lrsao.exact.digits import check_digits, ends, refined
 from markov_lrsao.exact.moments import central_from_factorial
 from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational, to_float
@@ -61,7 +64,10 @@ from markov_lrsao.exact.series import Element
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
 from markov_lrsao.model.parameters import hypothesis_h
+from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import (
     TOLERANCE,
@@ -76,17 +82,21 @@ __all__ = [
     "EXACT_VARIANCE_LIMIT",
     "Method",
     "check_hypothesis",
+    "check_learner",
     "exact_moments",
+    "moments_in_balls",
     "moments_in_floats",
     "runtime",
     "seek_runtime",
 ]
 
+T = TypeVar("T")
+_METHODS: tuple[Method, ...] = ("auto", "joint", "crossing", "segments")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
-EXACT_VARIANCE_LIMIT = 10_000
-"""Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
+EXACT_VARIANCE_LIMIT = 100_000
+"""Largest n for which crossing counts give an exact variance: about 6 s there. Beyond it the
 variance is a float with a bound of its error; the expectations stay exact."""
 EXACT_SEGMENTS_LIMIT = 300
 """The same for segments between shared rows."""
@@ -114,16 +124,19 @@ def check_hypothesis(
 
 
 def runtime(
-    landscape: Landscape,
-    algorithm: Algorithm | AlgorithmFamily | None = None,
+    landscape: Landscape | LeadingOnes,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
-    method: Method = "auto",
+    method: str = "auto",
     field: Field = "exact",
     moments: int = 2,
     merge: bool = True,
     outside_h: bool = False,
     max_states: int | None = None,
     tolerance: RationalLike | None = None,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
+    digits: int | None = None,
     progress: Progress = no_progress,
 ) -> RuntimeResult:
     """Return E[T], its phases and variances.
@@ -143,33 +156,90 @@ def runtime(
     outside_h : compute although (H) does not hold
     max_states : refuse larger joint chains
     tolerance : relative width of an enclosure at which refinement stops
+    start, at_least : where runs begin and end, for searches that do not learn; see
+        `markov_lrsao.answers.searches`, which also has their methods
+    digits : significant digits instead of fractions, each certain: any n is fast, in balls whose
+        precision is raised until they are; `result.certified` says whether they all are
 
     Raises
     ------
     ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError
     """
-    for name, given, known in (
-        ("method", method, ("auto", "joint", "crossing", "segments")),
-        ("field", field, ("exact", "float")),
-    ):
-        if given not in known:
-            raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
+    _check_choice("field", field, ("exact", "float"))
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
+    _check_wish(digits, field)
+    if isinstance(algorithm, NamedAlgorithm):
+        algorithm = algorithm.on(landscape)
+    if isinstance(algorithm, Search):
+        found = search_runtime(
+            landscape,
+            algorithm,
+            start=start,
+            at_least=at_least,
+            field=field,
+            moments=moments,
+            method=method,
+        )
+        return found if digits is None else found.to_digits(digits)
+    known = _check_choice("method", method, _METHODS)
+    check_learner(landscape, algorithm, start, at_least)
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
     if width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
     options = Options(
-        method=method,
+        method=known,
         field=field,
         merge=merge,
         max_states=max_states,
         tolerance=width,
         progress=progress,
     )
+    assert isinstance(landscape, Landscape)
     return granted(
-        seek_runtime(landscape, algorithm, options, moments=moments, outside_h=outside_h)
+        seek_runtime(
+            landscape, algorithm, options, moments=moments, digits=digits, outside_h=outside_h
+        )
     )
+
+
+def _check_wish(digits: int | None, field: Field) -> None:
+    """Refuse a number of digits that is out of range, or wanted of floats."""
+    if digits is None:
+        return
+    if field == "float":
+        raise ParameterError(
+            f"digits = {digits} are certain, and floats are not: give `digits` or floats"
+        )
+    check_digits(digits)
+
+
+def _check_choice(name: str, given: str, known: Sequence[T]) -> T:
+    """Return what was chosen, if it is known."""
+    for one in known:
+        if given == one:
+            return one
+    raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(map(str, known))}")
+
+
+def check_learner(
+    landscape: object,
+    algorithm: Algorithm | AlgorithmFamily | None,
+    start: Start | None,
+    at_least: RationalLike | None,
+) -> None:
+    """Refuse what is solved for searches that do not learn only."""
+    name = algorithm.name if isinstance(algorithm, Algorithm) else "LRSAO"
+    if isinstance(landscape, LeadingOnes):
+        raise ParameterError(
+            f"{name} learns one row of Q per value, which levels do not show: LeadingOnes takes "
+            f"searches that do not learn; choose e.g. ea:rate=1/n"
+        )
+    if start not in (None, "zero", 0, "0") or at_least is not None:
+        raise ParameterError(
+            f"{name} learns along its run, from 0^n to the optimum: `start` and `at_least` are for "
+            f"searches that do not learn, such as ea or mahh"
+        )
 
 
 def seek_runtime(
@@ -178,6 +248,7 @@ def seek_runtime(
     options: Options,
     *,
     moments: int = 2,
+    digits: int | None = None,
     outside_h: bool = False,
 ) -> RuntimeResult | Refused:
     """Return what `runtime` does, or why there is no answer; only wrong parameters are errors."""
@@ -186,17 +257,17 @@ def seek_runtime(
     algorithm = algorithm_at(algorithm, landscape.n)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
-    found = _solve(law, plan(law, options), options, moments)
+    found = _solve(law, plan(law, options), options, moments, digits)
     match found:
         case Refused(NotAbsorbingError()):
-            found = _solve(law, when_stuck(law, options), options, moments)
+            found = _solve(law, when_stuck(law, options), options, moments, digits)
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
             return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
         case Refused():
             return found
     total, *phases = found.values
-    return RuntimeResult(
+    result = RuntimeResult(
         landscape=landscape.name,
         algorithm=algorithm.name,
         n=landscape.n,
@@ -220,9 +291,12 @@ def seek_runtime(
             None if found.undecided is None else Quantity.enclosed(fmpq(0), found.undecided)
         ),
     )
+    return result if digits is None else result.to_digits(digits)
 
 
-def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer | Refused:
+def _solve(
+    law: StepLaw, chosen: Plan, options: Options, moments: int, digits: int | None = None
+) -> Answer | Refused:
     """Return the moments of T and of the phases, as planned."""
     match chosen:
         case Refused():
@@ -230,6 +304,8 @@ def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
         case Counted(d):
+            if digits is not None:
+                return attempt(lambda: _crossing_digits(d, moments, digits))
             return attempt(lambda: _crossing(d, options.field, moments))
         case Composed(line):
             return attempt(lambda: _segments(line, options.field, moments))
@@ -363,6 +439,11 @@ def _in_field(number: fmpq, field: Field) -> Quantity:
     return Quantity.of(Ball(value, abs(value) * 2.0**-52))
 
 
+def _crossing_digits(decomposition: Decomposition, moments: int, digits: int) -> Answer:
+    values = moments_in_balls(decomposition, counted_phases(decomposition.law), moments, digits)
+    return Answer(values, "crossing", decomposition.states)
+
+
 def exact_moments(decomposition: Decomposition, order: int) -> list[list[Quantity]]:
     """Return mean and central moments of T and of every phase, exactly."""
     function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
@@ -383,8 +464,21 @@ def moments_in_floats(
         return [[Quantity.of(x) for x in _whole(function(phases))[1:]] for phases in chosen]
 
 
+def moments_in_balls(
+    decomposition: Decomposition, chosen: Sequence[Sequence[bool]], moments: int, digits: int
+) -> list[list[Quantity]]:
+    """Return mean and central moments of the marked phases to so many digits, each certain."""
+
+    def evaluate() -> list[list[arb]]:
+        evaluation = Evaluation(exact=False, balls=True, order=moments)
+        function = GeneratingFunction(decomposition, evaluation)
+        return [central_from_factorial(_whole(function(phases))) for phases in chosen]
+
+    return refined(evaluate, digits, 2 * moments * decomposition.law.n.bit_length())
+
+
 def _whole(element: Element) -> Element:
-    """Check that E[z^T] at z = 1 is 1: exactly, or within the bound of its error.
+    """Check that E[z^T] at z = 1 is 1: exactly, within its ball, or within the bound of its error.
 
     Raises
     ------
@@ -392,10 +486,16 @@ def _whole(element: Element) -> Element:
         Some runs are lost, or counted twice.
     """
     mass = element[0]
-    floating = isinstance(mass, Positive)
-    if not abs(float(mass.value) - 1) <= mass.relative if floating else mass != 1:
+    found = mass.value if isinstance(mass, Positive) else mass
+    if isinstance(mass, Positive):
+        whole = abs(float(found) - 1) <= mass.relative
+    elif isinstance(mass, arb):
+        low, high = ends(mass)
+        whole = low <= 1 <= high
+    else:
+        whole = mass == 1
+    if not whole:
         raise VerificationError(
-            f"the probabilities of all runs add up to {mass.value if floating else mass}, not 1; "
-            f"please report this instance"
+            f"the probabilities of all runs add up to {found}, not 1; please report this instance"
         )
     return element

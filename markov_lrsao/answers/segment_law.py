@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.crossing.shared import Chain, Core, generating_function
 from markov_lrsao.exact.balls import checked
+from markov_lrsao.exact.disks import Circle, Disk
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.series import Element
 
-__all__ = ["SegmentProblem"]
+__all__ = ["SegmentProblem", "at_points"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+def at_points(
+    evaluate: Callable[[Evaluation], Element], circle: Circle, numbers: IntArray, majorant: bool
+) -> Disk:
+    """Return a generating function at points of the unit circle, or the bound of its modulus."""
+    complements = circle.complements(numbers.tolist())
+    evaluation = Evaluation(
+        exact=False, nodes=1 - complements, complements=complements, majorant=majorant
+    )
+    found = evaluate(evaluation)[0]
+    # Where no step counts, the value is one for all.
+    shape = (len(numbers),)
+    return Disk(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +61,9 @@ class SegmentProblem:
         return self.chain.trapped is not None
 
     @property
-    def positions(self) -> int:
-        """How many positions a run can be at."""
-        return self.core.law.n
-
-    @property
     def sites(self) -> int:
         """How many numbers one point takes."""
         return len(self.chain.states) + sum(len(m) for m in self.core.middles)
-
-    @property
-    def largest(self) -> int:
-        """The states of the largest component that is eliminated at once."""
-        return int(self.chain.order.sizes.max())
 
     def evaluate(self, evaluation: Evaluation) -> Element:
         """Return E[z^T; T < infinity]."""
@@ -71,10 +81,6 @@ class SegmentProblem:
             found = self.evaluate(Evaluation(exact=False, central=True, order=2))
         return [Quantity.of(x) for x in found[1:]]
 
-    @cached_property
-    def steps(self) -> float:
-        """The expected number of steps of all phases until the end, of runs that end."""
-        chain = self.core.chain(0, self.chain.end)
-        evaluation = Evaluation(exact=False, central=True, order=1, lossy=self.lossy)
-        with checked():
-            return float(generating_function(chain, evaluation)[1])
+    def at(self, circle: Circle, numbers: IntArray, *, majorant: bool = False) -> Disk:
+        """Return G at points of the unit circle, or the bound B of its modulus."""
+        return at_points(self.evaluate, circle, numbers, majorant)

@@ -9,22 +9,29 @@ import typer
 from typer.exceptions import TyperException
 
 from markov_lrsao.cli import (
+    budget,
     cross_validate,
     curve,
     distribution,
     exact,
+    explore,
     export,
     figures,
     formula,
+    landscapes,
     map,
+    oracle,
     relax,
     replay,
     report,
+    reproduces,
+    restarts,
     simulate,
     sites,
     solve,
     states,
     sweep,
+    trace,
     verify,
 )
 from markov_lrsao.cli.output import emit
@@ -48,8 +55,14 @@ for name, function, *examples in (
         distribution.distribution,
         "distribution --n 1000 --ell 10 --quantiles 0.5,0.9,0.99",
     ),
+    (
+        "budget",
+        budget.budget,
+        "budget --n 100 --algorithm ea --landscape onemax --steps 100,1000 --start random",
+    ),
     ("sites", sites.sites, "sites --n 30 --ell 5"),
     ("formula", formula.formula, "formula phase3 --latex"),
+    ("landscapes", landscapes.landscapes, "landscapes"),
     ("curve", curve.curve, "curve --ell sqrt --n 50:10000:50"),
     ("reference", curve.reference, "reference --out reference_values.csv"),
     (
@@ -65,6 +78,7 @@ for name, function, *examples in (
         "solve jump.drn --target target --exact",
     ),
     ("simulate", simulate.simulate, "simulate --n 1000 --ell 2 --runs 2000 --seed 1"),
+    ("trace", trace.trace, "trace --n 9 --ell 2 --seed 1"),
     ("sweep", sweep.sweep, "sweep --n 50:500:50 --ell 2,sqrt --runs 200 --out s.sqlite"),
     ("cross-validate", cross_validate.cross_validate, "cross-validate --n-max 12"),
     ("relax", relax.relax, "relax --n 9:14 --ell 2 --factors 0,0+,0.5,0.9,1.05"),
@@ -75,8 +89,16 @@ for name, function, *examples in (
         'verify --n 9:14 --claim "visits at l+3 <= 5" --claim "positive entries per row <= 1"',
     ),
     ("replay", replay.replay, "verify 'Lemma 5' --save bad", "replay bad/lemma-5.json"),
+    ("oracle", oracle.oracle, "oracle --n 9 --ell 2"),
+    (
+        "restarts",
+        restarts.restarts,
+        "restarts --n 20 --landscape onemax --algorithm rls --start random",
+    ),
+    ("reproduces", reproduces.reproduces, "reproduces --json"),
     ("figures", figures.figures, "figures --quick --only objectives --out figures"),
     ("report", report.report, "report --quick --out report.html"),
+    ("explore", explore.explore, "explore --port 8000"),
 ):
     app.command(
         name,

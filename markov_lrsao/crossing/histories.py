@@ -338,7 +338,21 @@ class _Raising:
                         accumulate(values[k], label, multiply(weight, value))
         else:
             e = self.evaluation
-            values = solve(rows, outputs, order, length=e.length, at_one=e.at_one, lossy=True)
+            missing = None
+            if e.missing(True) is not None:
+                missing = {
+                    k: 1 - sum(w[0] for w in (*rows[k].values(), *outputs[k].values()))
+                    for k in rows
+                }
+            values = solve(
+                rows,
+                outputs,
+                order,
+                length=e.length,
+                at_one=e.at_one,
+                lossy=True,
+                missing=missing,
+            )
         self.solved.update((port, values[k]) for k, port in enumerate(ports))
 
 

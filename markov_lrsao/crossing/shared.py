@@ -38,7 +38,7 @@ from markov_lrsao.exact.graphs import components_of
 from markov_lrsao.exact.measures import Measure
 from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.exact.series import Element, accumulate, multiply, scale, solve
-from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.law import DOWN, UP, Share, StepLaw
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
@@ -409,11 +409,13 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
     weigh = EdgeWeights(evaluation, law.n, law.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[bool, Element]] = {}
+    missing: dict[int, Any] = {}
     kept: dict[Settled, Element] = {}
     for i, (state, edges) in enumerate(zip(chain.states, chain.edges, strict=True)):
         rows[i], outputs[i] = {}, {}
         if state.phase >= chain.end:
             outputs[i][True] = evaluation.one
+            missing[i] = evaluation.missing(False)
             continue
         counted = state.phase >= chain.begin
         for to, weight, settled in edges:
@@ -427,6 +429,9 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
                     kept[settled] = _kept(middles, settled, evaluation)
                 element = multiply(element, kept[settled])
             accumulate(rows[i], to, element)
+        missing[i] = evaluation.missing(counted)
+        if missing[i] is not None and any(s or not isinstance(w, Share) for _, w, s in edges):
+            missing[i] = 1 - sum(w[0] for w in rows[i].values())
         evaluation.without_loop(i, rows[i], outputs[i], counted)
     found = solve(
         rows,
@@ -435,6 +440,7 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
         length=evaluation.length,
         at_one=evaluation.at_one,
         lossy=evaluation.lossy,
+        missing=missing if evaluation.missing(True) is not None else None,
     )
     whole = found[0].get(True, scale(evaluation.one, 0))
     if not evaluation.central or not core.middles:

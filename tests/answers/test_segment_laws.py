@@ -14,6 +14,7 @@ from markov_lrsao.answers.segment_profile import count_segments
 from markov_lrsao.chains.visits import expected_visits
 from markov_lrsao.crossing.shared import core_of
 from markov_lrsao.errors import NotAbsorbingError
+from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.joint.enumeration import enumerate_joint
 
 
@@ -49,7 +50,7 @@ def test_laws_of_runs_that_get_stuck() -> None:
 
 def test_the_profile_of_jump_is_that_of_crossing_counts() -> None:
     landscape = Landscape.jump(14, 3)
-    counter = Counter(14, exact=True)
+    counter = Counter(14, Evaluation(exact=True, order=1))
     count_segments(core_of(StepLaw.of(landscape)), counter)
     found = profile(landscape)
     assert list(counter.steps) == list(found.steps)
