@@ -308,7 +308,8 @@ def _solve(
                 return attempt(lambda: _crossing_digits(d, moments, digits))
             return attempt(lambda: _crossing(d, options.field, moments))
         case Composed(line):
-            return attempt(lambda: _segments(line, options.field, moments))
+            limit = EXACT_SEGMENTS_LIMIT if digits is None else law.n
+            return attempt(lambda: _segments(line, options.field, moments, limit))
         case Bounded(d):
             enclosed = enclose_moments(d, moments)
             return Answer(enclosed.values, "crossing", d.states, undecided=enclosed.undecided)
@@ -404,19 +405,21 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     return Answer(values, "crossing", decomposition.states)
 
 
-def _segments(line: Line | Core, field: Field, moments: int) -> Answer:
+def _segments(line: Line | Core, field: Field, moments: int, limit: int) -> Answer:
     """Return the moments that segments give; those of runs that may get stuck are infinite."""
     count = len(line.law.landscape.milestones)
     spans = [(0, count), *((k, k + 1) for k in range(count))]
-    known = {span: _span(line, *span, field, moments) for span in dict.fromkeys(spans)}
+    known = {span: _span(line, *span, field, moments, limit) for span in dict.fromkeys(spans)}
     trap = line.trap() if known[0, count][0].infinite else None
     return Answer([known[span] for span in spans], "segments", line.states, trap=trap)
 
 
-def _span(line: Line | Core, begin: int, end: int, field: Field, moments: int) -> list[Quantity]:
-    """Return mean and central moments of the steps between two milestones."""
+def _span(
+    line: Line | Core, begin: int, end: int, field: Field, moments: int, limit: int
+) -> list[Quantity]:
+    """Return mean and central moments of the steps between two milestones, exact up to a limit."""
     order = moments
-    if isinstance(line, Core) and (field == "float" or line.law.n > EXACT_SEGMENTS_LIMIT):
+    if isinstance(line, Core) and (field == "float" or line.law.n > limit):
         order = 0 if field == "float" else 1
         floats = attempt(lambda: line.central(begin, end, moments), (SolverError,))
         if isinstance(floats, Refused):  # floats do not hold the numbers
