@@ -64,10 +64,7 @@ def test_segments_and_joint_chain_give_identical_fractions(name: str, algorithm:
     for landscape in LANDSCAPES[name]:
         chosen = ALGORITHMS[algorithm](landscape.n)
         ways = ("joint", "segments")
-        joint, segments = (
-            runtime(landscape, chosen, method=way, outside_h=True)  # type: ignore[arg-type]
-            for way in ways
-        )
+        joint, segments = (runtime(landscape, chosen, method=way, outside_h=True) for way in ways)
         assert segments.method == "segments"
         assert segments.total == joint.total
         assert segments.phases == joint.phases
