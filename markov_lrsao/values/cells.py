@@ -82,8 +82,8 @@ class Grid:
 
     @cached_property
     def landmarks(self) -> tuple[fmpq, ...]:
-        """The values that cells do not reach across, in order."""
-        return tuple(sorted(self._simple)) if self.precision.landmarks else ()
+        """The values that cells do not reach across, in order; the first is below all entries."""
+        return (self.lowest, *sorted(self._simple)) if self.precision.landmarks else ()
 
     def factor(self, row: int) -> fmpq:
         """Return how much coarser the grid of a row is."""
@@ -163,9 +163,7 @@ def forgotten(traits: Traits, safe: Sequence[int]) -> Traits:
     )
 
 
-def rounded(
-    old: Interval, new: Interval, mesh: fmpq, landmarks: Sequence[fmpq] = ()
-) -> Interval:
+def rounded(old: Interval, new: Interval, mesh: fmpq, landmarks: Sequence[fmpq] = ()) -> Interval:
     """Join two intervals; ends of the old one that move are rounded outwards to the mesh.
 
     They are not rounded across a landmark, which is left out where it was not in.

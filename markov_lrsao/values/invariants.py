@@ -63,6 +63,5 @@ def implies(pattern: Pattern, traits: Traits, safe: tuple[int, ...]) -> bool:
     ]
     fine = all(claimed in (UNKNOWN, known) for known, claimed in claims)
     return fine and all(
-        cell is not None or is_dead(pattern, i, safe)
-        for i, cell in enumerate(traits.cells)
+        cell is not None or is_dead(pattern, i, safe) for i, cell in enumerate(traits.cells)
     )

@@ -23,6 +23,7 @@ from markov_lrsao import RuntimeResult, runtime
 from markov_lrsao.answers.plan import Followed, Joint, Options, plan
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import LrsaoError
+from markov_lrsao.exact.quantity import Enclosed
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.values.whole_run import chain_with_values
@@ -104,7 +105,7 @@ def check(seed: int) -> str:
         if chain is not None:
             assert compare_with_oracle(instance, chain, 40, largest=TABLES) >= 4
         return "exact"
-    width = total.relative_width
+    width = total.relative_width if isinstance(total, Enclosed) else None
     return "narrow" if width is not None and Fraction(str(width)) <= NARROW else "wide"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from flint import fmpq
 from oracles import RuleOracle
@@ -37,15 +39,14 @@ class WithoutFloors(ValueWalk):
 
 @pytest.mark.slow
 def test_answers_with_and_without_floors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exact answers are the same fractions, enclosures overlap, and more instances fit."""
-    compared, exact, fit = 0, 0, [0, 0]
+    """Exact answers are the same fractions, and enclosures overlap."""
+    compared, exact = 0, 0
     for seed in SEEDS[:10]:
         instance = RandomPlateaus.drawn(seed)
         short = followed(instance, all_rows=True, largest=600)
         with monkeypatch.context() as patch:
             patch.setattr(whole_run, "ValueWalk", WithoutFloors)
             long = followed(instance, all_rows=True, largest=600)
-        fit = [fit[0] + (short is not None), fit[1] + (long is not None)]
         if short is None or long is None:
             continue
         one, two = (solve_values(b, "exact", 2) for b in (short, long))
@@ -54,7 +55,6 @@ def test_answers_with_and_without_floors(monkeypatch: pytest.MonkeyPatch) -> Non
         compared += 1
         exact += one.undecided is None and two.undecided is None
     assert compared >= exact >= 2
-    assert fit[0] > fit[1]
 
 
 @pytest.mark.slow
@@ -70,6 +70,7 @@ def test_laws_with_floors() -> None:
     assert compared >= 3
 
 
+@pytest.mark.slow
 def test_a_floor_is_never_fallen_below() -> None:
     """On every transition of a chain with floors: floors never sink, positions stay above."""
     risen = 0
@@ -93,6 +94,21 @@ def test_a_floor_is_never_fallen_below() -> None:
                 assert here <= there <= block.states[target].position
                 risen += there > here
     assert risen > 3
+
+
+@pytest.mark.parametrize("seed", [128])
+def test_rounded_ends_stay_above_all_penalties(seed: int) -> None:
+    """Ends were rounded to below every value that an entry can have; the certificate refused."""
+    law = RandomPlateaus.drawn(seed).law
+    block = everything(law, 64 * law.algorithm.learn, exact_bits=16, largest=4000)
+    assert all(b.low >= block.clusters.grid.lowest for box in block.clusters.boxes for b in box)
+
+
+def test_a_floor_saves_most_states() -> None:
+    """Three plateaus and four objectives: there was no answer within a minute."""
+    law = RandomPlateaus.drawn(3).law
+    block = everything(law, law.algorithm.learn / 2, exact_bits=0, largest=4000)
+    assert len(block.states) < 1500
 
 
 def test_which_entries_are_dead() -> None:
@@ -141,7 +157,7 @@ def test_safe_entries_in_runs() -> None:
             before, after = (oracle.values[x[row][choice.action]] for x in (table, choice.table))
             kind = safe[row][choice.action]
             if kind and choice.position != oracle.optimum:
-                assert after >= min(before, 0)
+                assert after >= min(before, Fraction(0))
                 assert kind != Safety.LASTING or before <= 0 or after > 0
                 seen += 1
             position, table = choice.position, choice.table
@@ -165,7 +181,8 @@ def test_ends_are_not_rounded_across_landmarks() -> None:
 def test_cells_do_not_reach_across_landmarks() -> None:
     law = RandomPlateaus.drawn(300).law
     grid = Grid(law, Precision(fmpq(10**6), 0, landmarks=True))
-    penalty = min(grid.landmarks)
+    lowest, penalty, *_ = grid.landmarks
+    assert lowest < penalty
     step = fmpq(1, 997)
     above = grid.cell(Interval(penalty + step, penalty + 2 * step), fmpq(1))
     under = grid.cell(Interval(penalty - 2 * step, penalty - step), fmpq(1))
