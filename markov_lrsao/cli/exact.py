@@ -48,30 +48,29 @@ class Method(StrEnum):
     dense = "dense"
 
 
+_METHOD = typer.Option(
+    help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
+    "back-substitution or dense for searches that do not.",
+    metavar="<method>",
+)
+_FLOATS = typer.Option("--float", help="Solve in floats (faster).")
+_MOMENTS = typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
+_RUNS = typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
+
+
 def exact(
     n: NOption = None,
     ell: EllOption = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
-            "back-substitution or dense for searches that do not.",
-            metavar="<method>",
-        ),
-    ] = Method.auto,
-    floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
-    moments: Annotated[
-        int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
-    ] = 2,
+    method: Annotated[Method, _METHOD] = Method.auto,
+    floats: Annotated[bool, _FLOATS] = False,
+    moments: Annotated[int, _MOMENTS] = 2,
     unmerged: UnmergedOption = False,
     max_states: Annotated[int | None, MAX_STATES] = None,
     tolerance: ToleranceOption = None,
-    runs: Annotated[
-        int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
-    ] = 10_000,
+    runs: Annotated[int, _RUNS] = 10_000,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
     algorithm: AlgorithmOption = "lrsao",
