@@ -18,6 +18,7 @@ from flint import arb, fmpq
 
 from markov_lrsao.answers.plan import (
     Bounded,
+    Composed,
     Counted,
     Followed,
     Joint,
@@ -26,6 +27,7 @@ from markov_lrsao.answers.plan import (
     Plan,
     Trapped,
     after_cut,
+    composed,
     counted,
     joint,
     plan,
@@ -38,23 +40,26 @@ from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
+from markov_lrsao.crossing.line import Line
+from markov_lrsao.crossing.shared import Core
 from markov_lrsao.errors import (
     CrossingError,
     LrsaoError,
     NotAbsorbingError,
     ParameterError,
     Refused,
+    SolverError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
     VerificationError,
     attempt,
     granted,
 )
-from markov_lrsao.exact.balls import Positive, checked
+from markov_lrsao.exact.balls import Ball, Positive, checked
 from markov_lrsao.exact.digits import check_digits, ends, refined
 from markov_lrsao.exact.moments import central_from_factorial
 from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
-from markov_lrsao.exact.rationals import RationalLike, rational
+from markov_lrsao.exact.rationals import RationalLike, rational, to_float
 from markov_lrsao.exact.series import Element
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
@@ -86,13 +91,15 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-_METHODS: tuple[Method, ...] = ("auto", "joint", "crossing")
+_METHODS: tuple[Method, ...] = ("auto", "joint", "crossing", "segments")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
 EXACT_VARIANCE_LIMIT = 100_000
 """Largest n for which crossing counts give an exact variance: about 6 s there. Beyond it the
 variance is a float with a bound of its error; the expectations stay exact."""
+EXACT_SEGMENTS_LIMIT = 300
+"""The same for segments between shared rows."""
 
 
 def check_hypothesis(
@@ -141,7 +148,8 @@ def runtime(
     ----------
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
-        "auto" takes the joint chain where it is small, and the other way where one refuses
+        "segments" takes whole slopes together, "auto" takes the joint chain where
+        it is small, and another way where one refuses
     field : "exact" rationals or "float"
     moments : 2 for mean and variance, up to 4 for more central moments
     merge : merge equivalent patterns first (joint only)
@@ -255,7 +263,7 @@ def seek_runtime(
             found = _solve(law, when_stuck(law, options), options, moments, digits)
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
-            return Refused(type(e)(f"{e}; {_instead(law, e)}"))
+            return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
         case Refused():
             return found
     total, *phases = found.values
@@ -267,7 +275,7 @@ def seek_runtime(
         parameters=algorithm.parameters,
         hypothesis_h=holds,
         method=found.method,
-        merged=options.merge or found.method == "crossing",
+        merged=options.merge or found.method != "joint",
         states=found.states,
         seconds=time.perf_counter() - begun,
         total=total[0],
@@ -299,6 +307,9 @@ def _solve(
             if digits is not None:
                 return attempt(lambda: _crossing_digits(d, moments, digits))
             return attempt(lambda: _crossing(d, options.field, moments))
+        case Composed(line):
+            limit = EXACT_SEGMENTS_LIMIT if digits is None else law.n
+            return attempt(lambda: _segments(line, options.field, moments, limit))
         case Bounded(d):
             enclosed = enclose_moments(d, moments)
             return Answer(enclosed.values, "crossing", d.states, undecided=enclosed.undecided)
@@ -325,19 +336,25 @@ def _with_better_trap(law: StepLaw, found: Answer) -> Answer:
     return replace(found, trap=replace(trap, lower=lower, upper=upper))
 
 
-def _instead(law: StepLaw, error: LrsaoError) -> str:
+def _instead(law: StepLaw, error: LrsaoError, tried: Method) -> str:
     """Return what to do instead of a method that has failed: another that is seen to work."""
-    found = attempt(lambda: granted(_probe(law, error)), (LrsaoError,))
-    if isinstance(found, Refused):
-        return "estimate with `simulate()`"
-    other = "joint" if isinstance(error, CrossingError) else "crossing"
-    return f'{"" if other == "joint" else "or "}use `method="{other}"`'
+    counts: list[Method] = ["crossing", "segments"]
+    others: list[Method] = ["segments", "joint"] if isinstance(error, CrossingError) else counts
+    for other in others:
+        if other == tried:
+            continue
+        found = attempt(lambda way=other: granted(_probe(law, way)), (LrsaoError,))  # type: ignore[misc]
+        if not isinstance(found, Refused):
+            return f'{"or " if others is counts else ""}use `method="{other}"`'
+    return "estimate with `simulate()`"
 
 
-def _probe(law: StepLaw, error: LrsaoError) -> Plan | Answer:
-    """Try the other method within seconds."""
+def _probe(law: StepLaw, other: Method) -> Plan | Answer:
+    """Try another method within seconds."""
     found: Plan
-    if isinstance(error, CrossingError):
+    if other == "segments":
+        return composed(law)
+    if other == "joint":
         found = joint(law, Options(max_states=_PROBED_STATES))
         match found:
             case Refused(UndecidedComparisonError()):
@@ -386,6 +403,43 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
         ):
             known += phases[order:]
     return Answer(values, "crossing", decomposition.states)
+
+
+def _segments(line: Line | Core, field: Field, moments: int, limit: int) -> Answer:
+    """Return the moments that segments give; those of runs that may get stuck are infinite."""
+    count = len(line.law.landscape.milestones)
+    spans = [(0, count), *((k, k + 1) for k in range(count))]
+    known = {span: _span(line, *span, field, moments, limit) for span in dict.fromkeys(spans)}
+    trap = line.trap() if known[0, count][0].infinite else None
+    return Answer([known[span] for span in spans], "segments", line.states, trap=trap)
+
+
+def _span(
+    line: Line | Core, begin: int, end: int, field: Field, moments: int, limit: int
+) -> list[Quantity]:
+    """Return mean and central moments of the steps between two milestones, exact up to a limit."""
+    order = moments
+    if isinstance(line, Core) and (field == "float" or line.law.n > limit):
+        order = 0 if field == "float" else 1
+        floats = attempt(lambda: line.central(begin, end, moments), (SolverError,))
+        if isinstance(floats, Refused):  # floats do not hold the numbers
+            order = moments
+    found = line.passage(begin, end, order) if order else (fmpq(1),)
+    if found[0] != 1 or (order < moments and floats is None):
+        return [Infinite()] * moments
+    exact = [_in_field(x, field) for x in central_from_factorial(found)] if order else []
+    if order == moments:
+        return exact
+    assert isinstance(floats, list)
+    return exact + [Quantity.of(x) for x in floats[order:]]
+
+
+def _in_field(number: fmpq, field: Field) -> Quantity:
+    """Return an exact number, or the float next to it with a bound of the rounding."""
+    if field == "exact":
+        return Exact(number)
+    value = to_float(number)
+    return Quantity.of(Ball(value, abs(value) * 2.0**-52))
 
 
 def _crossing_digits(decomposition: Decomposition, moments: int, digits: int) -> Answer:

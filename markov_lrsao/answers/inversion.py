@@ -38,10 +38,20 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.distribution import Inversion
-from markov_lrsao.answers.plan import Bounded, Counted, crossing
+from markov_lrsao.answers.plan import (
+    Bounded,
+    Composed,
+    Counted,
+    block_is_large,
+    composed,
+    crossing,
+    slopes_follow,
+)
+from markov_lrsao.answers.segment_law import SegmentProblem, at_points
 from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import EdgeWeights, Evaluation, GeneratingFunction
+from markov_lrsao.crossing.shared import Core
 from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
@@ -111,6 +121,11 @@ class Problem:
         return problem
 
     @property
+    def sites(self) -> int:
+        """How many numbers one point takes."""
+        return max(1, sum(s.high - s.low + 1 for s in self.decomposition.sites))
+
+    @property
     def phases(self) -> list[bool]:
         """Which phases count."""
         count = len(self.decomposition.law.landscape.milestones)
@@ -139,22 +154,34 @@ class Problem:
 
     def at(self, circle: Circle, numbers: IntArray, *, majorant: bool = False) -> Disk:
         """Return G at points of the unit circle, or the bound B of its modulus."""
-        complements = circle.complements(numbers.tolist())
-        evaluation = Evaluation(
-            exact=False, nodes=1 - complements, complements=complements, majorant=majorant
-        )
-        found = self.evaluate(evaluation)[0]
-        # Where no step counts, the value is one for all.
-        shape = (len(numbers),)
-        return Disk(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
+        return at_points(self.evaluate, circle, numbers, majorant)
 
 
 def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion | Refused:
     """Return the law of T or of one phase."""
+    if slopes_follow(law):
+        match composed(law):
+            case Composed(Core() as core):
+                return attempt(lambda: _of_segments(SegmentProblem(core, phase), progress))
+    if block_is_large(law) and not isinstance(composed(law), Refused):
+        return Refused(
+            CrossingError(
+                "the law of T is not known where a walk can fall back any number of times through "
+                "agent states of several positions; `runtime()` gives moments, or estimate with "
+                "`simulate()`",
+                advised=True,
+            )
+        )
     found = _decomposition(law, progress)
     if isinstance(found, Refused):
         return found
     return attempt(lambda: _inverted(found, phase, progress))
+
+
+def _of_segments(problem: SegmentProblem, progress: Progress) -> Inversion:
+    never = 1 - problem.reached
+    known: list[Quantity] = [Infinite()] * 2 if never > 0 else problem.moments
+    return _inversion(problem, known, Exact(never), 0.0, progress)
 
 
 def _decomposition(law: StepLaw, progress: Progress) -> Decomposition | Refused:
@@ -237,8 +264,11 @@ def _given_up(found: Decomposition, block: Refined, lossy: bool) -> float:
         return min(float(bound.value) * (1 + bound.relative) * (1 + 4 * _UNIT), 1.0)
 
 
+AnyProblem = Problem | SegmentProblem
+
+
 def _inversion(
-    problem: Problem,
+    problem: AnyProblem,
     moments: Sequence[Quantity],
     never: Quantity,
     undecided: float,
@@ -247,8 +277,7 @@ def _inversion(
     mean = float(problem.moments[0])
     points, aliasing = _points(problem, mean)
     cut, truncation = _truncation(problem, points)
-    decomposition = problem.decomposition
-    sites = max(1, sum(s.high - s.low + 1 for s in decomposition.sites))
+    sites = problem.sites
     if cut * sites > _MOST_WORK:
         raise StateSpaceTooLargeError(
             f"the distribution needs {cut:,} points at {sites:,} sites, more than "
@@ -279,7 +308,7 @@ def _inversion(
     return replace(law, error=float(error))
 
 
-def _points(problem: Problem, mean: float) -> tuple[int, float]:
+def _points(problem: AnyProblem, mean: float) -> tuple[int, float]:
     """Choose N so that P(N <= T < infinity) is small, by Markov's inequality on (T choose k)."""
     unit = max(mean, 1.0)
     scaled = problem.evaluate(Evaluation(exact=False, order=_TAIL_MOMENTS, unit=unit))
@@ -301,7 +330,7 @@ def _tail_bound(scaled: Sequence[Any], unit: float, points: int) -> float:
     return bound
 
 
-def _truncation(problem: Problem, points: int) -> tuple[int, float]:
+def _truncation(problem: AnyProblem, points: int) -> tuple[int, float]:
     """Return the last j that is used, and the bound of what all others contribute."""
     half, circle = points // 2, Circle(points)
     low, high = 0, half  # B at high is small enough, or high is the last point

@@ -1,11 +1,12 @@
 """How a law is answered: by patterns, by values, by an enclosure or by a trap. Decided here.
 
 Patterns decide all comparisons under the paper's choice of hyper-parameters; then the joint chain
-(`Joint`, small n) or crossing counts (`Counted`, any n) give T. Where they leave a comparison
-open, values are followed, in this order: after the cut, at any n (`Counted` again if they decide
-everything, else `Bounded`); through the whole run (`Followed`, small n); and where that does not
-fit, a trap after the cut shows that E[T] is infinite (`Trapped`, any n). What fails gives its
-reason (`Refused`); simulation is then the way.
+(`Joint`, small n), crossing counts (`Counted`, any n) or segments (`Composed`, any n) give T; the
+last where counts are unbounded, agent states have several positions, or slopes follow the cut.
+Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
+(`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
+small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
+any n). What fails gives its reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -13,15 +14,18 @@ ways serves them, by the function of that way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers import Field
-from markov_lrsao.crossing.decomposition import Decomposition, decompose
+from markov_lrsao.crossing.decomposition import Decomposition, cut_of, decompose
+from markov_lrsao.crossing.line import Line, line_of
+from markov_lrsao.crossing.shared import Core, explored_core
 from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
@@ -34,12 +38,14 @@ from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.enclosure import TOLERANCE, resolve, trap_after_cut
 from markov_lrsao.values.refinement import Refined
 from markov_lrsao.values.whole_run import chains_with_values
 
 __all__ = [
     "Bounded",
+    "Composed",
     "Counted",
     "Followed",
     "Joint",
@@ -48,19 +54,24 @@ __all__ = [
     "Plan",
     "Trapped",
     "after_cut",
+    "block_is_large",
+    "composed",
     "counted",
     "crossing",
     "is_small",
     "joint",
     "plan",
+    "slopes_follow",
     "when_stuck",
 ]
 
-Method = Literal["auto", "joint", "crossing"]
+Method = Literal["auto", "joint", "crossing", "segments"]
 MOST_VALUED_STATES = 250_000
 """Default limit of chains with values: some 20 seconds to explore."""
 _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
+_LARGE_BLOCK = 300
+"""A block with more patterns than this, all rows together, is left to segments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +86,16 @@ class Counted:
     """Crossing counts, every comparison being decided by patterns or by values."""
 
     decomposition: Decomposition
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """Segments: private rows from the lowest to the highest, or slopes between shared rows.
+
+    Patterns decide everything.
+    """
+
+    line: Line | Core
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +123,7 @@ class Trapped:
     decomposition: Decomposition
 
 
-Plan: TypeAlias = Joint | Counted | Bounded | Followed | Trapped | Refused
+Plan: TypeAlias = Joint | Counted | Composed | Bounded | Followed | Trapped | Refused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +133,8 @@ class Options:
     Attributes
     ----------
     method : "joint" enumerates all (position, patterns), "crossing" counts crossings,
-        "auto" takes the joint chain where it is small, and the other way where one refuses
+        "segments" takes whole slopes together, "auto" takes the joint chain where
+        it is small, and another way where one refuses
     field : "exact" rationals or "float"
     merge : merge equivalent patterns first (joint only)
     max_states : refuse larger joint chains, and larger chains with values
@@ -154,14 +176,16 @@ def _rows(law: StepLaw) -> int:
     return int(law.row[: law.optimum].max()) + 1
 
 
-def _by_patterns(law: StepLaw, options: Options) -> Joint | Counted | Refused:
-    """Choose between the joint chain and crossing counts; where one refuses, take the other."""
+def _by_patterns(law: StepLaw, options: Options) -> Joint | Counted | Composed | Refused:
+    """Choose between joint chain, crossing counts and segments; where one refuses, take another."""
     if options.method == "crossing":
         return counted(law)
+    if options.method == "segments":
+        return composed(law)
     if options.method == "joint" or not options.merge:
         return joint(law, options)
     if not is_small(law):
-        match counted(law):
+        match _at_any_n(law):
             case Refused(CrossingError()):
                 return joint(law, options)
             case found:
@@ -169,12 +193,46 @@ def _by_patterns(law: StepLaw, options: Options) -> Joint | Counted | Refused:
     enumerated = joint(law, options)
     match enumerated:
         case Refused(StateSpaceTooLargeError(advised=False)):
-            match counted(law):
+            match _at_any_n(law):
                 case Refused(CrossingError()):
                     return enumerated
                 case other:
                     return other
     return enumerated
+
+
+def _at_any_n(law: StepLaw) -> Counted | Composed | Refused:
+    """Count crossings, or use segments where that does not apply or leaves much to one block."""
+    ways: list[Callable[[StepLaw], Counted | Composed | Refused]] = [counted, composed]
+    if slopes_follow(law) or block_is_large(law):
+        ways.reverse()
+    match ways[0](law):
+        case Refused(CrossingError()):
+            return ways[1](law)
+        case found:
+            return found
+
+
+def slopes_follow(law: StepLaw) -> bool:
+    """Whether agent states are first met after the cut: then crossing counts leave much to it."""
+    cut = cut_of(law)
+    return cut < law.optimum and max(law.rows_met(cut)) > int(law.row[:cut].max())
+
+
+def block_is_large(law: StepLaw) -> bool:
+    """Whether no row comes back, agent states have several positions, and patterns are many."""
+    if cut_of(law) < law.optimum:
+        return False
+    regions = np.diff(np.flatnonzero(np.diff(law.row[: law.optimum], prepend=-1, append=-1)))
+    automata = attempt(lambda: automata_of(law))
+    if isinstance(automata, Refused) or int(regions.max()) == 1:
+        return False
+    together = 1
+    for row in law.rows_met():
+        together *= len(automata.patterns[automata.class_of(row)])
+        if together > _LARGE_BLOCK:
+            return True
+    return False
 
 
 def joint(law: StepLaw, options: Options) -> Joint | Refused:
@@ -195,6 +253,21 @@ def counted(law: StepLaw) -> Counted | Refused:
     """Count crossings, patterns deciding all comparisons."""
     found = attempt(lambda: decompose(law))
     return found if isinstance(found, Refused) else Counted(found)
+
+
+def composed(law: StepLaw) -> Composed | Refused:
+    """Compose segments, patterns deciding all comparisons."""
+    if cut_of(law) < law.optimum:
+        core = attempt(lambda: explored_core(law))
+        return core if isinstance(core, Refused) else Composed(core)
+    line = attempt(lambda: line_of(law))
+    match line:
+        case Refused(CrossingError()):  # a phase ends within a region: follow all rows
+            core = attempt(lambda: explored_core(law))
+            return line if isinstance(core, Refused) else Composed(core)
+        case Refused():
+            return line
+    return Composed(line)
 
 
 def after_cut(

@@ -19,11 +19,12 @@ import numpy.typing as npt
 from flint import arb, fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
-from markov_lrsao.answers.plan import Bounded, Counted, crossing
+from markov_lrsao.answers.plan import Bounded, Composed, Counted, composed, crossing, slopes_follow
 from markov_lrsao.crossing.blocks import Block, Corridor, Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
+from markov_lrsao.crossing.shared import Core
 from markov_lrsao.errors import NotAbsorbingError, ParameterError, Refused, UndecidedComparisonError
 from markov_lrsao.exact.digits import check_digits, refined
 from markov_lrsao.exact.frames import data_frame
@@ -38,7 +39,7 @@ from markov_lrsao.tables import html_table, table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Profile", "profile"]
+__all__ = ["Counter", "Profile", "flow_of", "profile"]
 
 EXACT_PROFILE_LIMIT = 300
 """Largest n for which a profile is exact by default: its fractions have O(n) digits each."""
@@ -135,7 +136,12 @@ def profile(
             raise ParameterError(f"digits = {digits} excludes exact rationals: give one of them")
     algorithm = algorithm_at(algorithm, landscape.n)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)
-    match crossing(StepLaw.of(landscape, algorithm)):
+    law = StepLaw.of(landscape, algorithm)
+    if slopes_follow(law):
+        match composed(law):
+            case Composed(Core() as core):
+                return _of_segments(core, exact if digits is None else False)
+    match crossing(law):
         case Refused(reason):
             raise reason
         case Bounded():
@@ -157,8 +163,8 @@ def profile(
     return Profile(landscape, counter.steps, counter.visits(), laws, exact)
 
 
-def _counted(d: Decomposition, evaluation: Evaluation) -> tuple[_Counter, dict[int, list[Any]]]:
-    counter = _Counter(d.law.n, evaluation)
+def _counted(d: Decomposition, evaluation: Evaluation) -> tuple[Counter, dict[int, list[Any]]]:
+    counter = Counter(d.law.n, evaluation)
     laws = _sites(d, counter)
     _ends(d, counter)
     return counter, laws
@@ -177,7 +183,21 @@ def _certified_profile(landscape: Landscape, d: Decomposition, digits: int) -> P
     return Profile(landscape, steps, visits, dict(zip(sites, laws, strict=True)), False, digits)
 
 
-class _Counter:
+def _of_segments(core: Core, exact: bool | None) -> Profile:
+    """Return the profile of slopes between shared rows; it is computed in rationals."""
+    from markov_lrsao.answers.segment_profile import count_segments
+
+    landscape = core.law.landscape
+    counter = Counter(landscape.n, Evaluation(exact=True, order=1))
+    count_segments(core, counter)
+    steps, visits = counter.steps, counter.visits()
+    exact = landscape.n <= EXACT_PROFILE_LIMIT if exact is None else exact
+    if not exact:
+        steps, visits = (np.array([to_float(x) for x in values]) for values in (steps, visits))
+    return Profile(landscape, steps, visits, {}, exact)
+
+
+class Counter:
     """Adds up expected steps and crossings per position."""
 
     def __init__(self, n: int, evaluation: Evaluation) -> None:
@@ -210,15 +230,18 @@ class _Counter:
             p = block.states[i].position
             for target, weight in edges:
                 if isinstance(weight, Corridor):
-                    self._corridor(weight, amount)
+                    self.corridor(weight, amount)
                     continue
                 part = amount * self.number(block.probability(i, weight))
-                self.steps[p] += part
-                to = self._target(block, target)
-                if to == p + 1:
-                    self.up[p] += part
-                elif to == p - 1:
-                    self.down[p - 1] += part
+                self.step(p, self._target(block, target), part)
+
+    def step(self, p: int, to: int, part: Any) -> None:
+        """Count steps from a position to itself or to a neighbour."""
+        self.steps[p] += part
+        if to == p + 1:
+            self.up[p] += part
+        elif to == p - 1:
+            self.down[p - 1] += part
 
     @staticmethod
     def _target(block: Block, target: int | Exit) -> int:
@@ -228,7 +251,8 @@ class _Counter:
             return min(block.stretch.last + 1, block.law.optimum)
         return block.stretch.first - 1
 
-    def _corridor(self, corridor: Corridor, amount: Any) -> None:
+    def corridor(self, corridor: Corridor, amount: Any) -> None:
+        """Count the steps of walking up a corridor."""
         if self.listed:
             for q in range(corridor.first, corridor.last + 1):
                 self.steps[q] += amount * fmpq(self.n, self.n - q)
@@ -239,7 +263,7 @@ class _Counter:
         self.up[positions] += amount
 
 
-def _flow(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
+def flow_of(block: Block, source: Mapping[int, Any], back: bool) -> list[fmpq]:
     """Return the expected number of steps (or corridors) begun in each state, exactly.
 
     `back` sends downward exits back into the block at once.
@@ -276,7 +300,7 @@ def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:
     return result
 
 
-def _sites(d: Decomposition, counter: _Counter) -> dict[int, list[Any]]:
+def _sites(d: Decomposition, counter: Counter) -> dict[int, list[Any]]:
     """Count the sites from the top down, and the bottom block; return the laws of visits."""
     evaluation = counter.evaluation
     top = d.top_region
@@ -287,7 +311,9 @@ def _sites(d: Decomposition, counter: _Counter) -> dict[int, list[Any]]:
     for (_, count), element in top_vector(evaluation, d, True).items():
         law[count] = law[count] + element[0]
     # Downward moves from the top region, and the matching returns, are part of its block.
-    counter.block(top, [counter.number(x) for x in _flow(top, {top.start[0]: fmpq(1)}, back=True)])
+    counter.block(
+        top, [counter.number(x) for x in flow_of(top, {top.start[0]: fmpq(1)}, back=True)]
+    )
     laws: dict[int, list[Any]] = {
         top.stretch.first: [0 * law[0], *law],  # 1 + D visits before the cut
     }
@@ -316,12 +342,12 @@ def _trimmed(law: list[Any]) -> list[Any]:
     return law
 
 
-def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
+def _bottom(d: Decomposition, counter: Counter, law: Sequence[Any]) -> None:
     """Count the bottom block: its j-th return from above happens if D >= j."""
     block = d.bottom
     source: dict[int, fmpq] = {block.start[0]: fmpq(1)}
     for j in range(len(law)):
-        flow = _flow(block, source, back=False)
+        flow = flow_of(block, source, back=False)
         reached = sum(law[j:][1:], law[j:][0])
         counter.block(block, [counter.number(x) * reached for x in flow])
         source = {}
@@ -334,7 +360,7 @@ def _bottom(d: Decomposition, counter: _Counter, law: Sequence[Any]) -> None:
             source[i] = source.get(i, fmpq(0)) + probability
 
 
-def _ends(d: Decomposition, counter: _Counter) -> None:
+def _ends(d: Decomposition, counter: Counter) -> None:
     """Count the tail, from the law of its start."""
     if d.tail is None:
         return
@@ -346,5 +372,5 @@ def _ends(d: Decomposition, counter: _Counter) -> None:
         starts.setdefault(i, []).append(key)
     for i, pairs in starts.items():
         weight = function.probability_of_ends(set(pairs))
-        flow = _flow(d.tail, {i: fmpq(1)}, back=False)
+        flow = flow_of(d.tail, {i: fmpq(1)}, back=False)
         counter.block(d.tail, [counter.number(x) * weight for x in flow])

@@ -44,6 +44,7 @@ class Method(StrEnum):
     auto = "auto"
     joint = "joint"
     crossing = "crossing"
+    segments = "segments"
     birth_death = "birth-death"
     block_tridiagonal = "block-tridiagonal"
     back_substitution = "back-substitution"
@@ -53,8 +54,8 @@ class Method(StrEnum):
 _MethodOption = Annotated[
     Method,
     typer.Option(
-        help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
-        "back-substitution or dense for searches that do not.",
+        help="auto; joint, crossing or segments for agents that learn; birth-death, "
+        "block-tridiagonal, back-substitution or dense for searches that do not.",
         metavar="<method>",
     ),
 ]

@@ -10,14 +10,14 @@ and K[d', d] is the weight of making d downward exits before the (1 + d')-th upw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from markov_lrsao.crossing.blocks import Block, Exit
 from markov_lrsao.crossing.decomposition import Site
 from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.exact.graphs import components_of
-from markov_lrsao.exact.series import Element, add, multiply, solve
+from markov_lrsao.exact.series import Element, accumulate, multiply, solve
 from markov_lrsao.model.law import UP, Share
 
 __all__ = ["NEVER_BACK", "Events", "count_exits", "first_exit", "site_events"]
@@ -27,7 +27,6 @@ NEVER_BACK = (
     "back, and E[T] is infinite"
 )
 """Regions are independent: if the others let the walk come back, it would be met again."""
-Of = TypeVar("Of", bound=Hashable)
 Events = Mapping[int, Mapping[tuple[int, int], Element]]
 """Class -> (move -1 or 1, next class) -> weight of this being the next exit."""
 
@@ -61,9 +60,9 @@ def site_events(
         for moved, to, share in steps:
             element = weight(share)
             if moved == 0:
-                _accumulate(rows[k], to, element)
+                accumulate(rows[k], to, element)
             else:
-                _accumulate(outputs[k], (moved, to), element)
+                accumulate(outputs[k], (moved, to), element)
         if prepare is not None:
             prepare(k, rows[k], outputs[k])
     return solve(
@@ -91,10 +90,8 @@ def count_exits(
                 for (moved, to), event in events[k].items():
                     term = multiply(weight, event)
                     if moved == 1:
-                        _accumulate(kernel, (u, d), term)
-                    _accumulate(
-                        x.setdefault((u + 1, d) if moved == 1 else (u, d + 1), {}), to, term
-                    )
+                        accumulate(kernel, (u, d), term)
+                    accumulate(x.setdefault((u + 1, d) if moved == 1 else (u, d + 1), {}), to, term)
     return kernel
 
 
@@ -110,18 +107,14 @@ def first_exit(
             for exit_, event in events[i].items():
                 term = multiply(weight, event)
                 if exit_.direction == UP:
-                    _accumulate(result, (exit_.patterns[0], count), term)
+                    accumulate(result, (exit_.patterns[0], count), term)
                 else:
                     to = region.comes_back(exit_)
                     if to is None:
                         raise NotAbsorbingError(NEVER_BACK)
-                    _accumulate(following, to, term)
+                    accumulate(following, to, term)
         x = following
     return result
-
-
-def _accumulate(into: dict[Of, Element], of: Of, term: Element) -> None:
-    into[of] = add(into[of], term) if of in into else term
 
 
 def _order(rows: Mapping[int, Mapping[int, Element]]) -> list[tuple[int, ...]]:

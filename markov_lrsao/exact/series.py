@@ -25,6 +25,7 @@ from markov_lrsao.exact.measures import Measure
 __all__ = [
     "Element",
     "Label",
+    "accumulate",
     "add",
     "divide_by_one_minus",
     "inverse",
@@ -32,6 +33,7 @@ __all__ = [
     "pick",
     "scale",
     "solve",
+    "vanishes",
 ]
 
 Element = tuple[Any, ...]
@@ -44,6 +46,11 @@ def add(a: Element, b: Element) -> Element:
     if isinstance(a, Measure):
         return a.mixed(Measure(b))
     return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def accumulate(into: dict[Label, Element], at: Label, term: Element) -> None:
+    """Add an element to what a mapping has."""
+    into[at] = add(into[at], term) if at in into else term
 
 
 def scale(a: Element, factor: Any) -> Element:
@@ -101,7 +108,7 @@ def divide_by_one_minus(stay: Element | None, leaving: Any, length: int, at_one:
     return (1 / (1 - stay[0]),) if stay is not None else (1 + 0 * leaving,)
 
 
-def _vanishes(number: Any) -> bool:
+def vanishes(number: Any) -> bool:
     """Whether a number, or one of an array, is 0."""
     if isinstance(number, Positive | Disk):
         return number.zero
@@ -115,9 +122,9 @@ def _leading_out(
     before: dict[int, list[int]] = {}
     for i, row in rows.items():
         for j, w in row.items():
-            if not _vanishes(w[0]):
+            if not vanishes(w[0]):
                 before.setdefault(j, []).append(i)
-    stack = [i for i, out in outputs.items() if not all(_vanishes(w[0]) for w in out.values())]
+    stack = [i for i, out in outputs.items() if not all(vanishes(w[0]) for w in out.values())]
     found = set(stack)
     while stack:
         for i in before.get(stack.pop(), ()):
@@ -188,7 +195,7 @@ def solve(
             stay = row.pop(i) if i in row else None
             later = local[position + 1 :]
             leaving = sum((w[0] for w in row.values()), leak[i])
-            if at_one and _vanishes(leaving):
+            if at_one and vanishes(leaving):
                 raise NotAbsorbingError(
                     "the walk can enter a set of states that it never leaves: E[T] is infinite"
                 )

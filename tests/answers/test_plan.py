@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from flint import fmpq
+from plateaus import one_bridge_for_all_but_the_last
 
 import markov_lrsao.answers.expected as expected
 import markov_lrsao.answers.plan as planning
@@ -12,6 +13,7 @@ from markov_lrsao.answers.distribution import distribution
 from markov_lrsao.answers.expected import seek_runtime
 from markov_lrsao.answers.plan import (
     Bounded,
+    Composed,
     Counted,
     Followed,
     Joint,
@@ -43,6 +45,10 @@ NEAR_H = Algorithm.lrsao(Parameters.of("19/20", "1/10", "26/25"))
 """r just inside (H): patterns leave comparisons open, and values decide them all."""
 ABOVE_H = Algorithm.lrsao(Parameters.paper(40, r="200"))
 """r above the upper bound of (H): runs get stuck."""
+THIRDS = Landscape.from_arrays({"X": [p // 3 for p in range(34)], "O": list(range(34))}, "X")
+"""Agent states of three positions, between which a walk falls back any number of times."""
+PLATEAUS = one_bridge_for_all_but_the_last(22, (3, 3, 3))
+"""The row of the plateaus comes back twice, and slopes follow."""
 NEEDLE = Landscape.from_arrays({"J": [0, 1, 0, 2]}, "J")
 """A local optimum that is never left."""
 
@@ -65,6 +71,12 @@ def planned(landscape: Landscape, algorithm: Algorithm, **options: object) -> Pl
         (JUMP, NEAR_H, "joint", Followed, "exact"),
         (JUMP, BELOW_H, "auto", Bounded, "enclosure"),
         (Landscape.jump(40, 3), ABOVE_H, "auto", Trapped, "infinite"),
+        (JUMP, PAPER, "segments", Composed, "exact"),
+        (THIRDS, Algorithm.earl("1/2", "1/33"), "auto", Composed, "exact"),
+        pytest.param(
+            *(PLATEAUS, Algorithm.lrsao(Parameters.paper(22)), "auto", Composed, "exact"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_every_case_is_met(
@@ -73,7 +85,8 @@ def test_every_case_is_met(
     assert type(planned(landscape, algorithm, method=method)) is case
     result = runtime(landscape, algorithm, method=method, outside_h=True)
     assert result.kind == kind
-    assert result.method == ("joint" if case in (Joint, Followed) else "crossing")
+    names = {Joint: "joint", Followed: "joint", Composed: "segments"}
+    assert result.method == names.get(case, "crossing")
     assert (result.trap is not None) == (kind == "infinite")
     assert (result.undecided is not None) == (kind == "enclosure")
 

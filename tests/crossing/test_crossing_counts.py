@@ -165,14 +165,19 @@ def test_a_row_with_three_regions() -> None:
     assert crossing.variance.value == joint.variance.value
 
 
-def test_auto_falls_back_to_the_joint_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    from markov_lrsao.crossing import blocks
+def test_auto_falls_back_to_segments_and_the_joint_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    from markov_lrsao.crossing import blocks, shared
 
     landscape, algorithm = Landscape.jump(13, 2), paper(13)
     expected = runtime(landscape, algorithm, method="joint").total.value
     monkeypatch.setattr(sys.modules["markov_lrsao.answers.plan"], "_MOST_JOINT_ROWS", 1)
     assert runtime(landscape, algorithm).method == "crossing"
     monkeypatch.setattr(blocks, "_LARGEST_BLOCK", 10)
+    with pytest.raises(CrossingError, match='use `method="segments"`'):
+        runtime(landscape, algorithm, method="crossing")
+    result = runtime(landscape, algorithm)
+    assert (result.method, result.total.value) == ("segments", expected)
+    monkeypatch.setattr(shared, "_MOST_STATES", 10)
     with pytest.raises(CrossingError, match='use `method="joint"`'):
         runtime(landscape, algorithm, method="crossing")
     result = runtime(landscape, algorithm)
