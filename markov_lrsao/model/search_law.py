@@ -234,7 +234,7 @@ class SearchLaw:
     ) -> Iterator[tuple[int, Number]]:
         """Yield the wanted y != x that k flipped bits can give, with their probabilities."""
         per_set = self._per_set(mutation, field)
-        ones, zeros = _binomials(x), _binomials(self.n - x)
+        ones, zeros = _binomials(x, self.reach), _binomials(self.n - x, self.reach)
         total: dict[int, Number] = {}
         for k, weight in per_set:
             for i in range(max(0, k + x - self.n), min(x, k) + 1):  # ones that are lost
@@ -248,7 +248,7 @@ class SearchLaw:
         """Return (k, P(k) / C(n, k)): the probability of every set of k bits."""
         key = "per set", mutation, field
         if key not in self._kept:
-            whole = _binomials(self.n)
+            whole = _binomials(self.n, self.reach)
             self._kept[key] = [(k, field.number(w / whole[k])) for k, w in mutation.sizes]
         found: list[tuple[int, Number]] = self._kept[key]
         return found
@@ -319,10 +319,10 @@ def _accepted(
 
 
 @lru_cache(maxsize=4096)
-def _binomials(n: int) -> list[fmpz]:
-    """Return C(n, 0), C(n, 1), .., C(n, n)."""
+def _binomials(n: int, most: int) -> list[fmpz]:
+    """Return C(n, 0), C(n, 1), .. as far as they are needed, up to C(n, most)."""
     found = [fmpz(1)]
-    for k in range(n):
+    for k in range(min(n, most)):
         found.append(found[-1] * (n - k) // (k + 1))
     return found
 
