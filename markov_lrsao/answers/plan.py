@@ -4,8 +4,9 @@ Patterns decide all comparisons under the paper's choice of hyper-parameters; th
 (`Joint`, small n) or crossing counts (`Counted`, any n) give T. Where they leave a comparison
 open, values are followed, in this order: after the cut, at any n (`Counted` again if they decide
 everything, else `Bounded`); through the whole run (`Followed`, small n); and where that does not
-fit, a trap after the cut shows that E[T] is infinite (`Trapped`, any n). What fails gives its
-reason (`Refused`); simulation is then the way.
+fit, a trap after the cut shows that E[T] is infinite (`Trapped`, any n). Three and more plateaus
+that share a row have a way of their own (`Relearnt`, any n): patterns would not decide them, and
+take long to say so. What fails gives its reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -36,6 +37,8 @@ from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import TOLERANCE, resolve, trap_after_cut
 from markov_lrsao.values.refinement import Refined
+from markov_lrsao.values.relearning import several_plateaus
+from markov_lrsao.values.shared_row import Plateaus
 from markov_lrsao.values.whole_run import chains_with_values
 
 __all__ = [
@@ -46,6 +49,7 @@ __all__ = [
     "Method",
     "Options",
     "Plan",
+    "Relearnt",
     "Trapped",
     "after_cut",
     "counted",
@@ -102,7 +106,14 @@ class Trapped:
     decomposition: Decomposition
 
 
-Plan: TypeAlias = Joint | Counted | Bounded | Followed | Trapped | Refused
+@dataclass(frozen=True, eq=False)
+class Relearnt:
+    """Three plateaus or more share a row, which is followed by values; all choices are bounded."""
+
+    plateaus: Plateaus
+
+
+Plan: TypeAlias = Joint | Counted | Bounded | Followed | Trapped | Relearnt | Refused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +144,10 @@ def plan(law: StepLaw, options: Options) -> Plan:
     That runs get stuck may show only when a `Joint` or `Counted` chain is solved; `when_stuck`
     then has the answer.
     """
+    if options.method == "auto" and options.merge:
+        place = several_plateaus(law)
+        if not isinstance(place, Refused):
+            return Relearnt(place)
     found = _by_patterns(law, options)
     match found:
         case Refused(NotAbsorbingError()):

@@ -1,16 +1,18 @@
 r"""Values that are known as far as they matter: forms in unknown climbs.
 
-While a bridge is the only greedy action on a plateau of its own it is used until the plateau is left
-upwards. At position j it is rejected N_j times, N_j geometric with ratio j/n, which multiplies its
-entry by lam = 1 - alpha(1 - gamma) each time, and then accepted: lam times the entry, plus alpha. So with
+While a bridge is the only greedy action on a plateau of its own it is used until the plateau is
+left upwards. At position j it is rejected N_j times, N_j geometric with ratio j/n, which
+multiplies its entry by lam = 1 - alpha(1 - gamma) each time, and then accepted: lam times the
+entry, plus alpha. So with
 
-    Y_j = lam^(N_j) (alpha + lam Y_(j-1)),   Y_f = lam^(N_f) (value on arrival at the first position f),
+    Y_j = lam^(N_j) (alpha + lam Y_(j-1)),   Y_f = lam^(N_f) (value on arrival at the first f),
 
 the entry is (1 - alpha) Y_b + alpha when the last position b has been left. The counts are
-independent of all else, and E[T] is linear: they need not be known before they decide something. An
-`Unknown` is such a Y_j. An entry is a `Form`: a number, or an open interval, plus non-negative multiples of
-unknowns. Where a comparison depends on an unknown Y_j, one bit of it is *told*: rejected once more
-(probability j/n, Y_j becomes lam Y_j: geometric laws have no memory) or not (alpha + lam Y_(j-1)).
+independent of all else, and E[T] is linear: they need not be known before they decide something.
+An `Unknown` is such a Y_j. An entry is a `Form`: a number, or an open interval, plus non-negative
+multiples of unknowns. Where a comparison depends on an unknown Y_j, one bit of it is *told*:
+rejected once more (probability j/n, Y_j becomes lam Y_j: geometric laws have no memory) or not
+(alpha + lam Y_(j-1)).
 
 Forms would grow for ever, so they are relaxed: what moves an entry by less than a mesh becomes an
 interval whose ends lie on a grid. No entry ever lies on that grid, since its points have a
@@ -27,7 +29,18 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-__all__ = ["EXACTLY_ZERO", "Form", "Grid", "Range", "Unknown", "add", "affine", "exactly", "spread", "substitute"]
+__all__ = [
+    "EXACTLY_ZERO",
+    "Form",
+    "Grid",
+    "Range",
+    "Unknown",
+    "add",
+    "affine",
+    "exactly",
+    "spread",
+    "substitute",
+]
 
 
 class Form(NamedTuple):
@@ -167,33 +180,34 @@ class Grid:
         low, high, terms = form
         mesh = self.coarse if coarse else self.mesh
         left = []
-        closed = False
+        with_low = with_high = low == high
         for v, c in terms:
             r = spread(Form(_ZERO, _ZERO, ((v, c),)), unknowns, self.laws, known)
-            if r.upper - r.lower < mesh:
+            if coarse or r.upper - r.lower < mesh:
                 low, high = low + r.lower, high + r.upper
-                closed = closed or r.with_lower or r.with_upper
+                with_low, with_high = with_low and r.with_lower, with_high and r.with_upper
             else:
                 left.append((v, c))
         if low == high and _length(low) <= self.bits:
             return Form(low, high, tuple(left))
-        closed = closed or low == high
         # A reward of the target is worth its position; a coarse value will do.
         size = max(mesh, fmpq(1 << (int(low.floor()).bit_length() - 1), 8)) if low > 2 else mesh
         size /= 4
         while 4 * size < high - low:
             size *= 2
-        return Form(*self._outwards(low, high, size, closed), tuple(left))
+        return Form(*self._outwards(Range(low, high, with_low, with_high), size), tuple(left))
 
-    def _outwards(self, low: fmpq, high: fmpq, size: fmpq, closed: bool) -> tuple[fmpq, fmpq]:
-        down = (fmpq((low / size - self.offset).floor()) + self.offset) * size
-        up = (fmpq((high / size - self.offset).ceil()) + self.offset) * size
+    def _outwards(self, r: Range, size: fmpq) -> tuple[fmpq, fmpq]:
+        """Return ends on the grid, or marks, of an open interval that contains the given one."""
+        down = (fmpq((r.lower / size - self.offset).floor()) + self.offset) * size
+        up = (fmpq((r.upper / size - self.offset).ceil()) + self.offset) * size
         marks = self.marks
-        below, above = bisect_right(marks, low) - 1, bisect_left(marks, high)
-        if below >= 0 and marks[below] > down and not (closed and marks[below] == low):
-            down = marks[below]
-        if above < len(marks) and marks[above] < up and not (closed and marks[above] == high):
-            up = marks[above]
+        below = (bisect_left if r.with_lower else bisect_right)(marks, r.lower) - 1
+        above = (bisect_right if r.with_upper else bisect_left)(marks, r.upper)
+        if below >= 0:
+            down = max(down, marks[below])
+        if above < len(marks):
+            up = min(up, marks[above])
         return down, up
 
 

@@ -1,9 +1,10 @@
 """Optimal values of chains with choices, in floats, and bounds that floats alone can certify.
 
 A candidate bounds the truth if it satisfies one inequality per option (see
-`markov_lrsao.values.choices`). Here the inequalities are checked in floats, with a bound of their rounding
-errors: a sum of k products of floats errs by at most (k + 2) u / (1 - (k + 2) u) times the sum of absolute
-values, u = 2^-53. Probabilities and costs come as floats from below and from above.
+`markov_lrsao.values.choices`). Here the inequalities are checked in floats, with a bound of their
+rounding errors: a sum of k products of floats errs by at most (k + 2) u / (1 - (k + 2) u) times
+the sum of absolute values, u = 2^-53. Probabilities and costs come as floats from below and from
+above.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ class FloatSystem:
         )
 
     def enclose(self, costs: Sequence[FloatArray]) -> tuple[fmpq, fmpq]:
-        """Return rationals around E[sum of costs] from state 0, for bounds (lower, upper) of costs."""
+        """Return rationals around E[sum of costs] from state 0; costs lie between the two given."""
         low = max(0.0, float(self.bound(costs[0], -1)[0]))
         high = float(self.bound(costs[1], 1)[0])
         return fmpq(*low.as_integer_ratio()), fmpq(*high.as_integer_ratio())

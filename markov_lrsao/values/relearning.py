@@ -1,8 +1,9 @@
 r"""E[T] on three and more plateaus that share a row: enclosures at any n.
 
-The walk of `markov_lrsao.values.shared_row` is explored with finer and finer meshes, and bounded over all ways
-in which open comparisons may turn out. Steps of a climb are counted by their mean when it begins,
-whatever is told of it later: that is right for E[T], and for nothing else, so variances stay unknown.
+The walk of `markov_lrsao.values.shared_row` is explored with finer and finer meshes, and bounded
+over all ways in which open comparisons may turn out. Steps of a climb are counted by their mean
+when it begins, whatever is told of it later: that is right for E[T], and for nothing else, so
+variances stay unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from markov_lrsao.values.solving import Answer
 __all__ = ["LEAST_PLATEAUS", "enclose_shared_row", "several_plateaus"]
 
 LEAST_PLATEAUS = 3
-_MESHES = tuple(fmpq(1, 4**k) for k in range(1, 7))
+_MESHES = (fmpq(1, 4), fmpq(1, 64), fmpq(1, 512))
 _MOST_STATES = 60_000
 """About a minute to explore."""
 
@@ -50,7 +51,7 @@ def enclose_shared_row(
     progress: Progress = no_progress,
 ) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
-    best: Answer | Refused | None = None
+    best: Answer | None = None
     with progress("refining values", total=len(_MESHES)) as bar:
         for mesh in _MESHES:
             bar.advance()
@@ -107,7 +108,7 @@ def float_system(walk: SharedRow) -> FloatSystem:
 
 
 def _undecided(walk: SharedRow, system: FloatSystem) -> fmpq | None:
-    """Return a bound of the probability that an open comparison is ever met; None: there is none."""
+    """Return a bound of the probability of ever meeting an open comparison; None: there is none."""
     from scipy.sparse import diags_array
 
     if not walk.open:

@@ -1,16 +1,18 @@
 r"""Walks on several plateaus that share one row of Q, at any n.
 
-On a plateau all objectives but its bridge are penalised both ways, and the bridge moves up only. What the
-walk does there depends on the order of the shared row's entries, and that on their values: forms in
-unknown climbs (`markov_lrsao.values.climbs`). Slopes between the plateaus have rows of their own and are
-machines (`markov_lrsao.values.slopes`); the shared row sees of them the largest entry of the row at a
-plateau's lower end, which is 0 until that row has learnt its bridge, and a form from then on. A state is
+On a plateau all objectives but its bridge are penalised both ways, and the bridge moves up only.
+What the walk does there depends on the order of the shared row's entries, and that on their
+values: forms in unknown climbs (`markov_lrsao.values.climbs`). Slopes between the plateaus have
+rows of their own and are machines (`markov_lrsao.values.slopes`); the shared row sees of them the
+largest entry of the row at a plateau's lower end, which is 0 until that row has learnt its
+bridge, and a form from then on. A state is
 
-    (position, milestones passed, entries, word of each slope, maximum below each plateau, unknowns).
+    (position, milestones passed, entries, words of slopes, maxima below plateaus, unknowns).
 
-A bridge that is the only greedy action on its plateau climbs in one step; on the last plateau that is the
-end of the run. Slopes that can never be left downwards again hide what is below them. A comparison that
-depends on an unknown is answered by telling one bit of it; one that stays open after relaxation is a choice.
+A bridge that is the only greedy action on its plateau climbs in one step; on the last plateau
+that is the end of the run. Slopes that can never be left downwards again hide what is below them.
+A comparison that depends on an unknown is answered by telling one bit of it; one that stays open
+after relaxation is a choice.
 """
 
 from __future__ import annotations
@@ -117,7 +119,7 @@ def _bridge(law: StepLaw, first: int, last: int) -> int:
 
 
 class Walk(NamedTuple):
-    """A state; `above` has the maximum of the row below each plateau but the first, None: it is 0."""
+    """A state; `above` has, per slope, the maximum seen from above it, None: it is 0."""
 
     position: int
     phase: int
@@ -163,9 +165,7 @@ class SharedRow:
         p, n = place.parameters, place.law.n
         self.alpha, self.keep, self.lam = p.alpha, 1 - p.alpha, p.decay
         self.seen = p.alpha * p.gamma
-        self.plateau = {
-            q: i for i, (a, b) in enumerate(place.plateaus) for q in range(a, b + 1)
-        }
+        self.plateau = {q: i for i, (a, b) in enumerate(place.plateaus) for q in range(a, b + 1)}
         levels = [fmpq(0)]
         for _ in range(_LEVELS):
             levels.append(self.lam * levels[-1] - p.alpha * p.r)
@@ -178,7 +178,7 @@ class SharedRow:
         self.grid = Grid(
             (self.alpha, self.lam),
             mesh,
-            min(mesh * (1 << max(n.bit_length(), 1)), fmpq(1)),
+            min(mesh * n, fmpq(1, 4)),
             fmpq(1, prime),
             tuple(sorted(marks)),
             14 * max(8, (5 * (n + 1)).bit_length()),
@@ -196,8 +196,12 @@ class SharedRow:
         """
         zero = EXACTLY_ZERO
         start = Walk(
-            0, 0, (zero,) * len(self.law.actions), (0,) * len(self.slopes),
-            (None,) * len(self.slopes), (),
+            0,
+            0,
+            (zero,) * len(self.law.actions),
+            (0,) * len(self.slopes),
+            (None,) * len(self.slopes),
+            (),
         )
         number = {start: 0}
         self.states = [start]
@@ -261,8 +265,12 @@ class SharedRow:
                         beaten.add(a)
                     case None:
                         for v, c in difference.terms:
-                            one = spread(Form(*EXACTLY_ZERO[:2], ((v, c),)), state.unknowns,
-                                         self.grid.laws, known)
+                            one = spread(
+                                Form(*EXACTLY_ZERO[:2], ((v, c),)),
+                                state.unknowns,
+                                self.grid.laws,
+                                known,
+                            )
                             open_pairs.append((one.upper - one.lower, v, a, b))
         left = [a for a in left if a not in beaten]
         groups: list[list[int]] = []

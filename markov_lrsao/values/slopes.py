@@ -1,15 +1,16 @@
 r"""Slopes between plateaus that share a row: what they answer to who comes in.
 
-A slope's rows belong to it alone, and under (H) their signs decide every choice on it: an accepted
-gain makes an entry positive, a penalty makes it negative, a rejection changes no sign. From outside
-a slope is a machine that is entered at one end and left at one end. What it will do next depends on
-its rows, of which the outside knows the *word* of entries and exits so far; so its state is that
-word, kept as the law of the rows given the word (a belief). Words with the same belief are merged, and
-all words after which the topmost site can only be left upwards are one. Words are bounded in number,
-whatever the length: every exit but those of a settled top uses up an entry for good.
+A slope's rows belong to it alone, and under (H) their signs decide every choice on it: an
+accepted gain makes an entry positive, a penalty makes it negative, a rejection changes no sign.
+From outside a slope is a machine that is entered at one end and left at one end. What it will do
+next depends on its rows, of which the outside knows the *word* of entries and exits so far; so
+its state is that word, kept as the law of the rows given the word (a belief). Words with the same
+belief are merged, and all words after which the topmost site can only be left upwards are one.
+Words are bounded in number, whatever the length: every exit but those of a settled top uses up an
+entry for good.
 
-Sites are added one at a time from the bottom. Probabilities are exact fractions, so that equal beliefs are
-seen to be equal; expected steps only add up, and are balls.
+Sites are added one at a time from the bottom. Probabilities are exact fractions, so that equal
+beliefs are seen to be equal; expected steps only add up, and are balls.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _MOST_WORDS = 400
 
 @dataclass(frozen=True)
 class Passage:
-    """One way through: the side of the exit, the word after it, probability and E[steps; this way]."""
+    """One way through: side of the exit, word after it, probability and E[steps; this way]."""
 
     side: int
     word: int
@@ -123,9 +124,7 @@ class _Site:
         law, p = self.law, self.p
         groups: dict[tuple[Any, ...], list[int]] = {}
         for a in range(len(law.actions)):
-            same = tuple(
-                law.reward(p, a, d) if law.accepted[p, a, d] else None for d in (DOWN, UP)
-            )
+            same = tuple(law.reward(p, a, d) if law.accepted[p, a, d] else None for d in (DOWN, UP))
             groups.setdefault(same, []).append(a)
         return [g for g in groups.values() if len(g) > 1]
 
@@ -171,9 +170,7 @@ def _grown(law: StepLaw, first: int, last: int) -> tuple[Word, ...]:
         if any(d == DOWN and max(lowest.states[s]) > 0 for d, s, _, _ in moves):
             raise CrossingError(f"the row of position {first} is positive when it is left")
     words = tuple(
-        Word(
-            -1, signs, tuple(Passage(d, s, w, t) for d, s, w, t in moves)
-        )
+        Word(-1, signs, tuple(Passage(d, s, w, t) for d, s, w, t in moves))
         for signs, moves in zip(lowest.states, lowest.moves, strict=True)
     )
     if first == last:
@@ -234,7 +231,7 @@ class _Adding:
     def _exits(
         self, entry: int, state: int, belief: dict[int, fmpq]
     ) -> dict[tuple[int, int], tuple[dict[int, fmpq], arb]]:
-        """Return, per (side, state of the site), the masses of the words below and E[steps; exit]."""
+        """Return per (side, state of the site) the masses of words below and E[steps; exit]."""
         nodes: list[tuple[int, int, bool]] = []
         number: dict[tuple[int, int, bool], int] = {}
 
