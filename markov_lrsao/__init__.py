@@ -12,6 +12,7 @@
     chains     any finite Markov chain: sources, solvers, hitting times, visits
     crossing   automata -> sites and blocks -> generating functions, any n
     joint      automata -> every reachable (position, patterns), small n
+    memoryless searches that do not learn: chains on (mode, position), by class
     values     what patterns leave open: clusters of values, choices, enclosures
     answers    expected runtimes, distributions, profiles, curves
     regimes    maps over hyper-parameters; forms: closed forms; exchange: files of other tools
@@ -28,10 +29,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from markov_lrsao.answers.budgets import BudgetResult, fixed_budget
     from markov_lrsao.answers.curves import Curve, curve
     from markov_lrsao.answers.distribution import Distribution, distribution
     from markov_lrsao.answers.expected import runtime
+    from markov_lrsao.answers.oracle import OracleResult, oracle
     from markov_lrsao.answers.profile import Profile, profile
+    from markov_lrsao.answers.restarts import RestartResult, restarts
     from markov_lrsao.answers.results import RuntimeResult
     from markov_lrsao.chains.chain import MarkovChain
     from markov_lrsao.chains.reaching import ReachingResult, reach
@@ -43,7 +47,9 @@ if TYPE_CHECKING:
     from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
     from markov_lrsao.model.landscape import Landscape, LandscapeFamily
     from markov_lrsao.model.law import StepLaw
+    from markov_lrsao.model.levels import LeadingOnes
     from markov_lrsao.model.parameters import Parameters, hypothesis_h
+    from markov_lrsao.model.search import Search
     from markov_lrsao.regimes.grid import MapPlan, RegimeMap, regime_map
     from proofs_check.claims.verdict import Verdicts
     from proofs_check.verification.checking import verify
@@ -56,20 +62,25 @@ if TYPE_CHECKING:
 __all__ = [
     "Algorithm",
     "AlgorithmFamily",
+    "BudgetResult",
     "Curve",
     "Distribution",
     "Landscape",
     "LandscapeFamily",
+    "LeadingOnes",
     "LrsaoError",
     "MapPlan",
     "MarkovChain",
+    "OracleResult",
     "Parameters",
     "Profile",
     "Quantity",
     "ReachingResult",
     "RegimeMap",
+    "RestartResult",
     "RuntimeResult",
     "Samples",
+    "Search",
     "StepLaw",
     "Summary",
     "Verdicts",
@@ -78,12 +89,15 @@ __all__ = [
     "chain_from_rows",
     "curve",
     "distribution",
+    "fixed_budget",
     "hypothesis_h",
+    "oracle",
     "plots",
     "profile",
     "reach",
     "read_chain",
     "regime_map",
+    "restarts",
     "runtime",
     "simulate",
     "summary",
@@ -92,10 +106,13 @@ __all__ = [
 ]
 
 _NAMES = {
+    "markov_lrsao.answers.budgets": "BudgetResult fixed_budget",
     "markov_lrsao.answers.curves": "Curve curve",
     "markov_lrsao.answers.distribution": "Distribution distribution",
     "markov_lrsao.answers.expected": "runtime",
+    "markov_lrsao.answers.oracle": "OracleResult oracle",
     "markov_lrsao.answers.profile": "Profile profile",
+    "markov_lrsao.answers.restarts": "RestartResult restarts",
     "markov_lrsao.answers.results": "RuntimeResult",
     "markov_lrsao.chains.chain": "MarkovChain",
     "markov_lrsao.chains.reaching": "ReachingResult reach",
@@ -107,7 +124,9 @@ _NAMES = {
     "markov_lrsao.model.algorithm": "Algorithm AlgorithmFamily",
     "markov_lrsao.model.landscape": "Landscape LandscapeFamily",
     "markov_lrsao.model.law": "StepLaw",
+    "markov_lrsao.model.levels": "LeadingOnes",
     "markov_lrsao.model.parameters": "Parameters hypothesis_h",
+    "markov_lrsao.model.search": "Search",
     "markov_lrsao.regimes.grid": "MapPlan RegimeMap regime_map",
     "proofs_check.claims.verdict": "Verdicts",
     "proofs_check.verification.checking": "verify",

@@ -62,6 +62,7 @@ def test_a_caller_that_stops_early_leaves_no_process() -> None:
     assert nobody_lives()
 
 
+@pytest.mark.slow
 def test_leaving_a_pool_early_prints_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pool's thread meets dead processes and cancelled jobs, in either order.
 
@@ -69,7 +70,7 @@ def test_leaving_a_pool_early_prints_no_traceback(monkeypatch: pytest.MonkeyPatc
     """
     failures: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", failures.append)
-    for taken in range(60):
+    for taken in range(40):
         results = spread(time.sleep, [0.001] * 400, 2)
         for _ in range(1 + taken % 20):
             next(results)

@@ -18,6 +18,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from markov_lrsao.answers.expected import runtime
+from markov_lrsao.answers.plan import Method
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
@@ -138,9 +139,8 @@ def _phases(result: RuntimeResult) -> dict[str, Quantity]:
 
 def _point(job: _Job) -> CurvePoint:
     family, n, ell, algorithm, field, outside_h = job
-    result = runtime(
-        family.at(n, ell), algorithm, field=field, method="crossing", outside_h=outside_h
-    )
+    method: Method = "crossing" if family.has_ell else "auto"
+    result = runtime(family.at(n, ell), algorithm, field=field, method=method, outside_h=outside_h)
     return CurvePoint(n, ell, result)
 
 
@@ -149,7 +149,7 @@ def curve(
     ell: Schedule = 2,
     algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
-    family: LandscapeFamily = JUMP,
+    family: LandscapeFamily | Callable[[int], LandscapeFamily] = JUMP,
     field: Field = "float",
     outside_h: bool = False,
     workers: int = 1,
@@ -162,7 +162,8 @@ def curve(
     ns : lengths of the bit strings
     ell : one l for all n, one of `SCHEDULES` as text, or a function from n to l
     algorithm : default LRSAO with the paper's hyper-parameters at each n
-    family : the landscape, with n and l left open
+    family : the landscape, with n and l left open, or a function from n to such a family; without
+        a parameter l the schedule is of no account
     field : "float", or "exact" rationals, which take longer
     outside_h : compute although (H) does not hold
     workers : processes
@@ -173,11 +174,14 @@ def curve(
         The family has no such (n, l), or (H) does not hold.
     """
     sizes = [integer(n, "n") for n in ns]
-    jobs: list[_Job] = [
-        (family, *family.check(n, ell_of(ell, n)), algorithm, field, outside_h) for n in sizes
-    ]
+    jobs: list[_Job] = []
+    for n in sizes:
+        own = family if isinstance(family, LandscapeFamily) else family(n)
+        size = own.check(n, ell_of(ell, n) if own.has_ell else 0)
+        jobs.append((own, *size, algorithm, field, outside_h))
     points: list[CurvePoint] = []
-    with progress(f"curve l = {ell}", total=len(jobs)) as bar:
+    schedule = "" if callable(ell) else f" l = {ell}"
+    with progress(f"curve{schedule}", total=len(jobs)) as bar:
         for point in spread(_point, jobs, workers):
             points.append(point)
             bar.advance()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from flint import fmpq
 
@@ -32,6 +33,7 @@ from markov_lrsao.answers.plan import (
     when_stuck,
 )
 from markov_lrsao.answers.results import RuntimeResult
+from markov_lrsao.answers.searches import Start, search_runtime
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import phase_moments
 from markov_lrsao.chains.solvers import Field
@@ -57,7 +59,10 @@ from markov_lrsao.exact.series import Element
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
 from markov_lrsao.model.parameters import hypothesis_h
+from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import (
     TOLERANCE,
@@ -73,12 +78,15 @@ __all__ = [
     "EXACT_VARIANCE_LIMIT",
     "Method",
     "check_hypothesis",
+    "check_learner",
     "exact_moments",
     "moments_in_floats",
     "runtime",
     "seek_runtime",
 ]
 
+T = TypeVar("T")
+_METHODS: tuple[Method, ...] = ("auto", "joint", "crossing")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
@@ -109,16 +117,18 @@ def check_hypothesis(
 
 
 def runtime(
-    landscape: Landscape,
-    algorithm: Algorithm | AlgorithmFamily | None = None,
+    landscape: Landscape | LeadingOnes,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
-    method: Method = "auto",
+    method: str = "auto",
     field: Field = "exact",
     moments: int = 2,
     merge: bool = True,
     outside_h: bool = False,
     max_states: int | None = None,
     tolerance: RationalLike | None = None,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
     progress: Progress = no_progress,
 ) -> RuntimeResult:
     """Return E[T], its phases and variances.
@@ -137,33 +147,73 @@ def runtime(
     outside_h : compute although (H) does not hold
     max_states : refuse larger joint chains
     tolerance : relative width of an enclosure at which refinement stops
+    start, at_least : where runs begin and end, for searches that do not learn; see
+        `markov_lrsao.answers.searches`, which also has their methods
 
     Raises
     ------
     ParameterError, StateSpaceTooLargeError, CrossingError, UndecidedComparisonError
     """
-    for name, given, known in (
-        ("method", method, ("auto", "joint", "crossing")),
-        ("field", field, ("exact", "float")),
-    ):
-        if given not in known:
-            raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(known)}")
+    _check_choice("field", field, ("exact", "float"))
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
+    if isinstance(algorithm, NamedAlgorithm):
+        algorithm = algorithm.on(landscape)
+    if isinstance(algorithm, Search):
+        return search_runtime(
+            landscape,
+            algorithm,
+            start=start,
+            at_least=at_least,
+            field=field,
+            moments=moments,
+            method=method,
+        )
+    known = _check_choice("method", method, _METHODS)
+    check_learner(landscape, algorithm, start, at_least)
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
     if width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
     options = Options(
-        method=method,
+        method=known,
         field=field,
         merge=merge,
         max_states=max_states,
         tolerance=width,
         progress=progress,
     )
+    assert isinstance(landscape, Landscape)
     return granted(
         seek_runtime(landscape, algorithm, options, moments=moments, outside_h=outside_h)
     )
+
+
+def _check_choice(name: str, given: str, known: Sequence[T]) -> T:
+    """Return what was chosen, if it is known."""
+    for one in known:
+        if given == one:
+            return one
+    raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(map(str, known))}")
+
+
+def check_learner(
+    landscape: object,
+    algorithm: Algorithm | AlgorithmFamily | None,
+    start: Start | None,
+    at_least: RationalLike | None,
+) -> None:
+    """Refuse what is solved for searches that do not learn only."""
+    name = algorithm.name if isinstance(algorithm, Algorithm) else "LRSAO"
+    if isinstance(landscape, LeadingOnes):
+        raise ParameterError(
+            f"{name} learns one row of Q per value, which levels do not show: LeadingOnes takes "
+            f"searches that do not learn; choose e.g. ea:rate=1/n"
+        )
+    if start not in (None, "zero", 0, "0") or at_least is not None:
+        raise ParameterError(
+            f"{name} learns along its run, from 0^n to the optimum: `start` and `at_least` are for "
+            f"searches that do not learn, such as ea or mahh"
+        )
 
 
 def seek_runtime(

@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from markov_lrsao.cli import (
+    budget,
     cross_validate,
     curve,
     distribution,
@@ -16,10 +17,14 @@ from markov_lrsao.cli import (
     export,
     figures,
     formula,
+    landscapes,
     map,
+    oracle,
     relax,
     replay,
     report,
+    reproduces,
+    restarts,
     simulate,
     sites,
     solve,
@@ -48,8 +53,14 @@ for name, function, *examples in (
         distribution.distribution,
         "distribution --n 1000 --ell 10 --quantiles 0.5,0.9,0.99",
     ),
+    (
+        "budget",
+        budget.budget,
+        "budget --n 100 --algorithm ea --landscape onemax --steps 100,1000 --start random",
+    ),
     ("sites", sites.sites, "sites --n 30 --ell 5"),
     ("formula", formula.formula, "formula phase3 --latex"),
+    ("landscapes", landscapes.landscapes, "landscapes"),
     ("curve", curve.curve, "curve --ell sqrt --n 50:10000:50"),
     ("reference", curve.reference, "reference --out reference_values.csv"),
     (
@@ -75,6 +86,13 @@ for name, function, *examples in (
         'verify --n 9:14 --claim "visits at l+3 <= 5" --claim "positive entries per row <= 1"',
     ),
     ("replay", replay.replay, "verify 'Lemma 5' --save bad", "replay bad/lemma-5.json"),
+    ("oracle", oracle.oracle, "oracle --n 9 --ell 2"),
+    (
+        "restarts",
+        restarts.restarts,
+        "restarts --n 20 --landscape onemax --algorithm rls --start random",
+    ),
+    ("reproduces", reproduces.reproduces, "reproduces --json"),
     ("figures", figures.figures, "figures --quick --only objectives --out figures"),
     ("report", report.report, "report --quick --out report.html"),
 ):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markov_lrsao.cli.options import helper_names
 from markov_lrsao.cli.output import emit, json_text
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.progress import terminal_progress
@@ -14,7 +15,7 @@ from markov_lrsao.tables import VERDICT_COLOURS
 
 if TYPE_CHECKING:
     from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
-    from markov_lrsao.model.landscape import Landscape
+    from markov_lrsao.model.landscape import Landscape, LandscapeFamily
 
 __all__ = ["check_own"]
 
@@ -65,39 +66,43 @@ def _landscapes(given: Mapping[str, Any]) -> list[Landscape]:
     """Return the instances, smallest n first."""
     from markov_lrsao.answers.curves import ell_of
     from markov_lrsao.exact.ranges import integers
-    from markov_lrsao.model.landscape import FAMILIES, Landscape
+    from markov_lrsao.model.catalogue import entry
 
     name = given.get("--landscape", "jump")
-    if name not in FAMILIES:
-        shape = Landscape.load(name)
+    named = entry(name, helper_names(given.get("--helpers")))
+    if named.fixed is not None:
         if "--ell" in given:
             raise ParameterError(f"--ell has no meaning for {name}; omit it")
-        if "--n" in given and shape.n not in integers(given["--n"]):
+        if "--n" in given and named.fixed.n not in integers(given["--n"]):
             raise ParameterError(
-                f"--n {given['--n']} is without the n = {shape.n} of {name}; omit it"
+                f"--n {given['--n']} is without the n = {named.fixed.n} of {name}; omit it"
             )
-        return [shape]
-    family = FAMILIES[name]
+        return [named.fixed]
     if "--n" not in given:
         raise ParameterError("--n is missing: give lengths of the bit strings, e.g. --n 9:14")
-    pairs: list[tuple[int, int]] = []
+    shapes: list[tuple[LandscapeFamily, int, int]] = []
     sizes = sorted(set(integers(given["--n"])))
     for n in sizes:
+        family = named.family(n)
         span = family.ell_range(n)
-        if "--ell" in given:
-            wanted = sorted({ell_of(part.strip(), n) for part in given["--ell"].split(",")})
-            pairs += [(n, x) for x in wanted if span is not None and span[0] <= x <= span[1]]
+        gap = named.gap(n)
+        if gap is not None or "--ell" in given:
+            if gap is not None and "--ell" in given:
+                raise ParameterError(f"--ell has no meaning for {name}; omit it")
+            texts = [gap] if gap is not None else [x.strip() for x in given["--ell"].split(",")]
+            wanted = sorted({ell_of(text, n) for text in texts})
+            shapes += [(family, n, x) for x in wanted if span and span[0] <= x <= span[1]]
             if len(sizes) == len(wanted) == 1:
                 family.check(n, wanted[0])  # one instance: say what is wrong with it
-        elif span is not None:
-            pairs += [(n, x) for x in range(span[0], span[1] + 1)]
-        if len(pairs) > _MOST_INSTANCES:
+        elif span is not None and not family.lacking(family.constraints, n, span[0]):
+            shapes += [(family, n, x) for x in range(span[0], span[1] + 1)]
+        if len(shapes) > _MOST_INSTANCES:
             raise ParameterError(f"--n {given['--n']} has too many instances; give --ell too")
-    if not pairs and "--ell" in given:
+    if not shapes and "--ell" in given:
         raise ParameterError(f"no l of --ell {given['--ell']} is admissible at --n {given['--n']}")
-    if not pairs:
-        family.check(sizes[-1], 0)  # raises: there is no l at all
-    return [family.at(n, ell) for n, ell in pairs]
+    if not shapes:
+        named.family(sizes[-1]).check(sizes[-1], 0)  # raises: there is no l at all
+    return [family.at(n, ell) for family, n, ell in shapes]
 
 
 def _algorithm(given: Mapping[str, Any]) -> Algorithm | AlgorithmFamily:

@@ -1,4 +1,4 @@
-"""What the shell offers for values: choices, landscapes, statements of the paper.
+"""What the shell offers for values: choices, landscapes, algorithms, statements of the paper.
 
 Options whose values are an enumeration are completed by Typer itself. These functions serve
 the others; where nothing matches, shells fall back to the names of files.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-__all__ = ["choices", "landscapes", "statements"]
+__all__ = ["algorithms", "choices", "landscapes", "statements"]
 
 
 def choices(*names: str) -> Callable[[str], list[str]]:
@@ -26,10 +26,27 @@ def choices(*names: str) -> Callable[[str], list[str]]:
 
 
 def landscapes(incomplete: str) -> list[str]:
-    """Offer the names of the landscape families."""
-    from markov_lrsao.model.landscape import FAMILIES
+    """Offer the names of the landscapes, and behind a colon or comma the keys that are left."""
+    from markov_lrsao.model.catalogue import LANDSCAPES
 
-    return choices(*FAMILIES)(incomplete)
+    name, colon, rest = incomplete.partition(":")
+    if not colon:
+        return choices(*LANDSCAPES)(incomplete)
+    if name not in LANDSCAPES:
+        return []
+    *done, _ = rest.split(",")
+    used = {item.partition("=")[0] for item in done}
+    head = ",".join([f"{name}:{done[0]}", *done[1:]]) + "," if done else f"{name}:"
+    return choices(*(f"{head}{key}=" for key in LANDSCAPES[name].keys if key not in used))(
+        incomplete
+    )
+
+
+def algorithms(incomplete: str) -> list[str]:
+    """Offer the names of the algorithms."""
+    from markov_lrsao.model.named import ALGORITHMS
+
+    return choices(*ALGORITHMS)(incomplete)
 
 
 def statements(incomplete: str) -> list[str]:

@@ -8,7 +8,9 @@ import typer
 
 from markov_lrsao.cli.options import (
     ARITHMETIC,
+    HELPERS,
     KERNEL,
+    LANDSCAPE,
     RUNS,
     SEED,
     AlphaOption,
@@ -17,6 +19,7 @@ from markov_lrsao.cli.options import (
     JsonOption,
     KernelName,
     ROption,
+    helper_names,
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
@@ -48,6 +51,8 @@ def cross_validate(
         bool,
         typer.Option("--moments-only", "--means-only", help="Do not compare whole distributions."),
     ] = False,
+    landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     kernel: Annotated[KernelName, KERNEL] = KernelName.event,
     arithmetic: Annotated[ArithmeticName, ARITHMETIC] = ArithmeticName.exact,
     as_json: JsonOption = False,
@@ -55,8 +60,10 @@ def cross_validate(
     """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the experiment.
 
     Without --alpha, --gamma and --r the comparison is made at three points of (H), the paper's
-    and two others. Choices are compared with the paper's algorithm on bit strings, too.
+    and two others. Choices are compared with the paper's algorithm on bit strings, too. Where
+    E[T] is enclosed rather than known, the simulated mean is compared with the enclosure.
     """
+    from markov_lrsao.model.catalogue import entry
     from simulate.statistics.crossval import cross_validate as compare
     from simulate.statistics.crossval import grid
     from simulate.sweeps.plan import build_algorithm
@@ -67,7 +74,8 @@ def cross_validate(
             f"empty; the smallest instance is n = 9"
         )
     given = alpha is not None or gamma is not None or r is not None
-    experiments = [(n, k) for n, k in grid(n_max, n_min) if ell is None or k == ell]
+    named = entry(landscape, helper_names(helpers))
+    experiments = [(n, k) for n, k in grid(n_max, n_min, named) if ell is None or k == ell]
     agreement = compare(
         experiments,
         runs=runs,
@@ -75,6 +83,7 @@ def cross_validate(
         level=level,
         distributions=not means_only,
         algorithm=(lambda n: build_algorithm("lrsao", n, alpha, gamma, r)) if given else None,
+        landscape=lambda n, k: named.at(n, k or None),
         kernel=kernel.value,
         arithmetic=arithmetic.value,
         progress=terminal_progress,

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from markov_lrsao.cli.options import ELLS, NS, JsonOption, WorkersOption
+from markov_lrsao.cli.options import (
+    ELLS,
+    HELPERS,
+    LANDSCAPE,
+    NS,
+    JsonOption,
+    WorkersOption,
+    helper_names,
+)
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.progress import terminal_progress
 from markov_lrsao.storage import check_writable, write_whole
 from markov_lrsao.tables import table
@@ -22,19 +31,34 @@ __all__ = ["curve", "reference"]
 
 
 def curve(
-    ell: Annotated[str, ELLS] = "2",
+    ell: Annotated[str | None, ELLS] = None,
     n: Annotated[str, NS] = "50:1000:50",
+    landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exact fractions (slower).")] = False,
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print E[T], its phases and its ratio to n H_n for a schedule of l (paper's parameters)."""
+    """Print E[T], its phases and its ratio to n H_n over n, at the paper's hyper-parameters.
+
+    On Jump l is 2 unless --ell gives another number or a schedule.
+    """
     from markov_lrsao.answers.curves import curve as points
     from markov_lrsao.exact.ranges import integers
+    from markov_lrsao.model.catalogue import entry
 
+    sizes = integers(n, "n")
+    named = entry(landscape, helper_names(helpers))
+    if named.fixed is not None:
+        raise ParameterError(f"--landscape {landscape} has one n only: use `markov-lrsao exact`")
+    gap = named.gap
+    own = gap(sizes[0]) is not None
+    if ell is not None and (own or not named.family(sizes[0]).has_ell):
+        raise ParameterError(f"--ell {ell} has no meaning for {landscape}; omit it")
     chosen = points(
-        integers(n, "n"),
-        ell,
+        sizes,
+        (lambda size: gap(size) or 0) if own else ell or "2",
+        family=named.family,
         field="exact" if exact else "float",
         workers=workers or os.cpu_count() or 1,
         progress=terminal_progress,
@@ -42,8 +66,8 @@ def curve(
     emit(as_json, lambda: {"points": [p.result.to_dict() for p in chosen]}, lambda: _text(chosen))
 
 
-def _text(points: Iterable[CurvePoint]) -> str:
-
+def _text(points: Sequence[CurvePoint]) -> str:
+    phases = max(len(p.result.phases) for p in points)
     rows = [
         [
             str(p.n),
@@ -56,8 +80,9 @@ def _text(points: Iterable[CurvePoint]) -> str:
         ]
         for p in points
     ]
-    header = ["n", "l", "E[T]", "E[T1]", "E[T2]", "E[T3]", "sd[T]", "n H_n", "ratio"]
-    return table(header, rows, right=range(9))
+    numbered = [f"E[T{k}]" for k in range(1, phases + 1)]
+    header = ["n", "l", "E[T]", *numbered, "sd[T]", "n H_n", "ratio"]
+    return table(header, rows, right=range(len(header)))
 
 
 def reference(

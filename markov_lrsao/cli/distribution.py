@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     LIST,
     AlphaOption,
@@ -63,6 +64,7 @@ def distribution(
     r: ROption = None,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T])."""
@@ -72,7 +74,7 @@ def distribution(
     levels = _levels(quantiles)
     times = [] if at is None else integers(at, "at")
     check_plot(plot)
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
     shape = chosen.landscape
     law = law_of(
         shape,
@@ -89,12 +91,12 @@ def distribution(
 
         with plots.saved(plot) as axes:
             plots.distribution(law, quantiles=levels, name=name, ax=axes)
-            axes.set_title(f"{shape.name}, n = {shape.n}, l = {shape.ell}", fontsize=10)
+            axes.set_title(f"{shape.name}, {shape.size}", fontsize=10)
     emit(
         as_json,
         lambda: {"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)},
         lambda: (
-            _text(shape.n, shape.ell, name, law, found, times)
+            _text(shape.size, name, law, found, times)
             + ("" if plot is None else f"\n\nwritten: {plot}")
         ),
     )
@@ -177,13 +179,11 @@ def _as_dict(
     }
 
 
-def _text(
-    n: int, ell: int, name: str, law: Distribution, found: list[Quantile], times: list[int]
-) -> str:
+def _text(size: str, name: str, law: Distribution, found: list[Quantile], times: list[int]) -> str:
 
     mean = f"E[{name}]" if law.always_ends else "m"
     blocks = [
-        law.describe(name, f", n = {n}, l = {ell}"),
+        law.describe(name, f", {size}"),
         table(["level", "quantile"], [[f"{q.level:g}", str(q)] for q in found], right=[1]),
     ]
     if isfinite(law.finite_mean):

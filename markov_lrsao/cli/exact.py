@@ -7,19 +7,27 @@ from typing import Annotated
 
 import typer
 
+from markov_lrsao.cli.algorithms import (
+    AlgorithmOption,
+    AtLeastOption,
+    StartOption,
+    chosen_algorithm,
+    searched,
+)
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     MAX_STATES,
     AlphaOption,
     EllOption,
     GammaOption,
+    Instance,
     JsonOption,
     NOption,
     OutsideHOption,
     ROption,
     ToleranceOption,
     UnmergedOption,
-    instance,
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError, UndecidedComparisonError
@@ -34,6 +42,10 @@ class Method(StrEnum):
     auto = "auto"
     joint = "joint"
     crossing = "crossing"
+    birth_death = "birth-death"
+    block_tridiagonal = "block-tridiagonal"
+    back_substitution = "back-substitution"
+    dense = "dense"
 
 
 def exact(
@@ -43,7 +55,12 @@ def exact(
     gamma: GammaOption = None,
     r: ROption = None,
     method: Annotated[
-        Method, typer.Option(help="How to compute; see docs/architecture.md.")
+        Method,
+        typer.Option(
+            help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
+            "back-substitution or dense for searches that do not.",
+            metavar="<method>",
+        ),
     ] = Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
     moments: Annotated[
@@ -57,25 +74,33 @@ def exact(
     ] = 10_000,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    algorithm: AlgorithmOption = "lrsao",
+    start: StartOption = None,
+    at_least: AtLeastOption = None,
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the expected runtime, in total and phase by phase.
 
     It is exact where every comparison of Q-entries is decided, else a rigorous enclosure. Where
     runs can get stuck it is infinite, and the trap is shown. Where not even an enclosure is
-    found within the limits, the answer is a simulation's, and says so.
+    found within the limits, the answer is a simulation's, and says so. Algorithms that do not
+    learn are solved by the method of their class, from any start.
     """
     from markov_lrsao.answers.expected import runtime
     from markov_lrsao.cli.estimate import estimate
     from markov_lrsao.cli.wording import in_options
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.landscape import Landscape
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    shape = searched(n, ell, landscape, helpers)
+    chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     try:
         result = runtime(
-            chosen.landscape,
-            chosen.algorithm,
+            shape,
+            chosen,
             method=method.value,
             field="float" if floats else "exact",
             moments=moments,
@@ -83,13 +108,15 @@ def exact(
             outside_h=outside_h,
             max_states=max_states,
             tolerance=tolerance,
+            start=start,
+            at_least=at_least,
             progress=terminal_progress,
         )
     except UndecidedComparisonError as error:
-        if runs == 0:
+        if runs == 0 or not isinstance(chosen, Algorithm) or not isinstance(shape, Landscape):
             raise
         reason = in_options(str(error), "exact")
-        found = estimate(chosen, runs, reason, terminal_progress)
+        found = estimate(Instance(shape, chosen), runs, reason, terminal_progress)
         emit(as_json, found.to_dict, found.text)
     else:
         emit(as_json, result.to_dict, lambda: str(result))

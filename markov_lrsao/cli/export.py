@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     MAX_STATES,
     PART,
@@ -82,6 +83,7 @@ def export(
     max_states: Annotated[int | None, MAX_STATES] = None,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the joint chain, a part of it or a chain from a file in another tool's format."""
@@ -94,7 +96,7 @@ def export(
     if chain is not None:
         _converted(chain, file, format, values, max_size, as_json)
         return
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
     check_hypothesis(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     law = StepLaw.of(chosen.landscape, chosen.algorithm)
     if format is Format.prism_language:

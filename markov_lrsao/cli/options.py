@@ -27,6 +27,7 @@ __all__ = [
     "ARITHMETIC",
     "ELLS",
     "GAMMAS",
+    "HELPERS",
     "KERNEL",
     "LANDSCAPE",
     "LIST",
@@ -57,7 +58,9 @@ __all__ = [
     "ToleranceOption",
     "UnmergedOption",
     "WorkersOption",
+    "helper_names",
     "instance",
+    "shape_of",
 ]
 
 LIST = "a:b:c is first:last:step, a:b@9 are 9 numbers, 5,7 a list"
@@ -128,8 +131,14 @@ OutsideHOption = Annotated[
 ]
 LANDSCAPE = typer.Option(
     "--landscape",
-    help="jump, jump-open (bridges without end points), onemax, or a JSON file.",
+    help="NAME:key=value,.. as in jump, jump-m:m=3, regions:widths=3+4+3 (`markov-lrsao "
+    "landscapes` lists them), or a JSON or TOML file.",
     autocompletion=landscapes,
+)
+HELPERS = typer.Option(
+    "--helpers",
+    help="Objectives to add to a landscape with one: onemax, zeromax, constant.",
+    autocompletion=choices("onemax", "zeromax", "constant"),
 )
 
 # -- lists of instances ------------------------------------------------------------------------
@@ -231,29 +240,30 @@ def instance(
     gamma: str | None,
     r: str | None,
     landscape: str = "jump",
+    helpers: str | None = None,
 ) -> Instance:
     """Build landscape and algorithm, or raise ParameterError."""
     from markov_lrsao.model.algorithm import Algorithm
-    from markov_lrsao.model.landscape import FAMILIES, Landscape
     from markov_lrsao.model.parameters import Parameters
 
-    if landscape in FAMILIES:
-        family = FAMILIES[landscape]
-        if n is None:
-            raise ParameterError("--n is missing: give the length of the bit strings, e.g. --n 9")
-        allowed = family.ell_range(n)
-        if ell is None and (allowed is None or allowed[1] > 0):
-            hint = f"an integer in {allowed[0]}..{allowed[1]}" if allowed else "e.g. --ell 2"
-            raise ParameterError(f"--ell is missing: give the gap parameter, {hint}")
-        shape = family.at(n, ell or 0)
-        if shape.beyond_theory:
-            typer.echo(
-                f"note: ell = {ell} is outside the paper's range; its statements do not speak "
-                f"about it",
-                err=True,
-            )
-    else:
-        shape = Landscape.load(landscape)
-        if n is not None and n != shape.n:
-            raise ParameterError(f"--n {n} differs from the n = {shape.n} of {landscape}; omit it")
+    shape = shape_of(landscape, n, ell, helpers)
     return Instance(shape, Algorithm.lrsao(Parameters.paper(shape.n, alpha, gamma, r)))
+
+
+def shape_of(landscape: str, n: int | None, ell: int | None, helpers: str | None) -> Landscape:
+    """Build the landscape, or raise ParameterError; a note says where the paper is silent."""
+    from markov_lrsao.model.landscape import Landscape
+
+    shape = Landscape.named(landscape, n, ell, helper_names(helpers))
+    if shape.beyond_theory:
+        typer.echo(
+            f"note: ell = {shape.ell} is outside the paper's range; its statements do not speak "
+            f"about it",
+            err=True,
+        )
+    return shape
+
+
+def helper_names(helpers: str | None) -> list[str]:
+    """Read what --helpers has: names with commas between them."""
+    return [] if helpers is None else [name.strip() for name in helpers.split(",")]

@@ -119,12 +119,12 @@ def _landscape(bad: Counterexample) -> list[str]:
 
     law = law_at(bad)
     shape = law.landscape
-    own = {name: values.tolist() for name, values in shape.objectives.items()}
+    own = shape.listed()
     for name, family in FAMILIES.items():
         span = family.ell_range(shape.n)
         if span is not None and span[0] <= shape.ell <= span[1]:
             known = family.at(shape.n, shape.ell)
-            if own == {key: values.tolist() for key, values in known.objectives.items()}:
+            if own == known.listed():
                 return [f"{law.algorithm.name} on {name}"]
     rows = [
         f"  {name}: {' '.join(map(str, values))}{' (target)' if name == shape.target else ''}"

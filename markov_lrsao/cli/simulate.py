@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.algorithms import (
+    AlgorithmOption,
+    AtLeastOption,
+    StartOption,
+    chosen_algorithm,
+    searched,
+)
 from markov_lrsao.cli.options import (
-    ALGORITHM,
     ARITHMETIC,
+    HELPERS,
     KERNEL,
     LANDSCAPE,
     RUNS,
     SEED,
-    AlgorithmName,
     AlphaOption,
     ArithmeticName,
     EllOption,
@@ -30,7 +36,6 @@ from markov_lrsao.cli.options import (
     RestartOption,
     ROption,
     ThreadsOption,
-    instance,
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.progress import terminal_progress
@@ -38,15 +43,22 @@ from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.exact.quantity import Simulated
+    from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.model.landscape import Landscape
     from markov_lrsao.model.law import StepLaw
+    from markov_lrsao.model.levels import LeadingOnes
+    from markov_lrsao.model.search import Search
     from simulate.runs.endless import Endless
     from simulate.runs.samples import Samples
+    from simulate.runs.searching import SearchTable
     from simulate.statistics.estimates import Summary
 
 __all__ = ["simulate"]
 
 _PILOT_RUNS = 16
+_CONFIDENCE = typer.Option("--confidence", help="Confidence level.")
+_MONITORS = typer.Option("--monitors", help="Count visits and uses; look for violations.")
+_IOH = typer.Option("--ioh", help="New folder for the runs in IOHprofiler's format.")
 
 
 def simulate(
@@ -54,7 +66,7 @@ def simulate(
     ell: EllOption = None,
     runs: Annotated[int, RUNS] = 1000,
     seed: Annotated[int, SEED] = 1,
-    algorithm: Annotated[AlgorithmName, ALGORITHM] = AlgorithmName.lrsao,
+    algorithm: AlgorithmOption = "lrsao",
     arithmetic: Annotated[ArithmeticName, ARITHMETIC] = ArithmeticName.exact,
     kernel: Annotated[KernelName, KERNEL] = KernelName.event,
     alpha: AlphaOption = None,
@@ -62,16 +74,14 @@ def simulate(
     r: ROption = None,
     limit: LimitOption = None,
     restart: RestartOption = None,
-    level: Annotated[float, typer.Option("--confidence", help="Confidence level.")] = 0.95,
-    monitors: Annotated[
-        bool, typer.Option("--monitors", help="Count visits and uses; look for violations.")
-    ] = False,
+    level: Annotated[float, _CONFIDENCE] = 0.95,
+    monitors: Annotated[bool, _MONITORS] = False,
     threads: ThreadsOption = None,
-    ioh: Annotated[
-        Path | None,
-        typer.Option("--ioh", help="New folder for the runs in IOHprofiler's format."),
-    ] = None,
+    ioh: Annotated[Path | None, _IOH] = None,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    start: StartOption = None,
+    at_least: AtLeastOption = None,
+    helpers: Annotated[str | None, HELPERS] = None,
     outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -86,8 +96,9 @@ def simulate(
     from simulate.statistics.estimates import check_level, summary
     from simulate.sweeps.plan import parse_count
 
-    shape = instance(n, ell, None, None, None, landscape).landscape
-    law = _law(shape, algorithm, (alpha, gamma, r), outside_h)
+    shape = searched(n, ell, landscape, helpers)
+    chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
+    law = _law(shape, chosen, outside_h, start, at_least)
     check_runs(runs)
     check_level(level)
     if ioh is not None:
@@ -117,16 +128,27 @@ def simulate(
 
 
 def _law(
-    shape: Landscape,
-    algorithm: AlgorithmName,
-    parameters: tuple[str | None, str | None, str | None],
+    shape: Landscape | LeadingOnes,
+    algorithm: Algorithm | Search,
     outside_h: bool,
-) -> StepLaw:
-    from markov_lrsao.answers.expected import check_hypothesis
+    start: str | None,
+    at_least: str | None,
+) -> StepLaw | SearchTable:
+    from markov_lrsao.answers.expected import check_hypothesis, check_learner
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.landscape import Landscape
     from markov_lrsao.model.law import StepLaw
-    from simulate.sweeps.plan import build_algorithm
+    from markov_lrsao.model.search import Search
+    from simulate.runs.searching import SearchTable
 
-    law = StepLaw.of(shape, build_algorithm(algorithm.value, shape.n, *parameters))
+    plain = algorithm.name == "rls" and start is None and at_least is None
+    if plain and isinstance(shape, Landscape):
+        algorithm = Algorithm.rls()  # the same runs as ever, with phases and monitors
+    if isinstance(algorithm, Search):
+        return SearchTable(shape, algorithm, start, at_least)
+    check_learner(shape, algorithm, start, at_least)
+    assert isinstance(shape, Landscape)
+    law = StepLaw.of(shape, algorithm)
     check_hypothesis(shape, law.algorithm, outside_h=outside_h)
     return law
 

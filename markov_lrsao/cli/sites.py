@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     AlphaOption,
     EllOption,
@@ -37,6 +38,7 @@ def sites(
     r: ROption = None,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print expected steps, expected visits and the law of visits per position."""
@@ -44,7 +46,7 @@ def sites(
     from markov_lrsao.cli.distribution import check_plot
 
     check_plot(plot)
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
     found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     if plot is not None:
         _draw(found, plot)
@@ -102,7 +104,7 @@ def _draw(found: Profile, path: Path) -> None:
         plots.profile(found, ax=steps)
         plots.profile(found, visits=True, ax=visits)
         steps.set_title(
-            f"where the time goes: {landscape.name}, n = {landscape.n}, l = {landscape.ell}",
+            f"where the time goes: {landscape.name}, {landscape.size}",
             fontsize=10,
         )
         steps.set_xlabel("")

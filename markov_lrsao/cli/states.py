@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from markov_lrsao.cli.options import (
+    HELPERS,
     LANDSCAPE,
     PART,
     AlphaOption,
@@ -37,6 +38,7 @@ def states(
     unmerged: UnmergedOption = False,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
+    helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the states and exact transition probabilities of a part of the chain, or of all.
@@ -49,7 +51,7 @@ def states(
     from markov_lrsao.joint.parts import part_chain
     from markov_lrsao.model.law import StepLaw
 
-    chosen = instance(n, ell, alpha, gamma, r, landscape)
+    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
     check_size(chosen.landscape)
     check_hypothesis(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     law = StepLaw.of(chosen.landscape, chosen.algorithm)

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.algorithms import ALGORITHM_NAME
 from markov_lrsao.cli.options import (
-    ALGORITHM,
     ALPHAS,
     ARITHMETIC,
     ELLS,
     GAMMAS,
+    HELPERS,
     KERNEL,
     LANDSCAPE,
     NS,
     RS,
     RUNS,
     SEED,
-    AlgorithmName,
     ArithmeticName,
     JsonOption,
     KernelName,
@@ -63,12 +63,13 @@ def sweep(
     r: Annotated[str | None, RS] = None,
     runs: Annotated[int | None, RUNS] = None,
     seed: Annotated[int | None, SEED] = None,
-    algorithm: Annotated[AlgorithmName | None, ALGORITHM] = None,
+    algorithm: Annotated[str | None, ALGORITHM_NAME] = None,
     arithmetic: Annotated[ArithmeticName | None, ARITHMETIC] = None,
     kernel: Annotated[KernelName | None, KERNEL] = None,
     limit: LimitOption = None,
     restart: RestartOption = None,
     landscape: Annotated[str | None, LANDSCAPE] = None,
+    helpers: Annotated[str | None, HELPERS] = None,
     batch: Annotated[int | None, typer.Option("--batch", help="Runs per unit of work.")] = None,
     scheduler: Annotated[
         str | None,
@@ -94,6 +95,7 @@ def sweep(
     fields = {"n": n, "ell": ell, "alpha": alpha, "gamma": gamma, "r": r, "runs": runs}
     fields |= {"seed": seed, "algorithm": algorithm, "arithmetic": arithmetic, "kernel": kernel}
     fields |= {"limit": limit, "restart": restart, "landscape": landscape, "batch": batch}
+    fields |= {"helpers": helpers}
     grid, file = _plan(plan, out, fields, outside_h)
     played = run_sweep(
         grid, file, scheduler=scheduler, threads=threads, repair=repair, progress=terminal_progress

@@ -13,6 +13,7 @@ from markov_lrsao.cli.completion import statements
 from markov_lrsao.cli.options import (
     ALGORITHM,
     ELLS,
+    HELPERS,
     LANDSCAPE,
     MAX_STATES,
     NS,
@@ -74,6 +75,7 @@ def verify(
     names: NamesOption = False,
     claim: Annotated[list[str] | None, _CLAIM] = None,
     landscape: Annotated[str | None, LANDSCAPE] = None,
+    helpers: Annotated[str | None, HELPERS] = None,
     algorithm: Annotated[AlgorithmName | None, ALGORITHM] = None,
     n: Annotated[str | None, NS] = None,
     ell: Annotated[str | None, ELLS] = None,
@@ -94,6 +96,7 @@ def verify(
     """
     given = {
         "--landscape": landscape,
+        "--helpers": helpers,
         "--algorithm": algorithm,
         "--n": n,
         "--ell": ell,

@@ -18,6 +18,7 @@ _OTHER = {
     "runtime()": "`markov-lrsao exact`",
     "simulate()": "`markov-lrsao simulate`",
     'field="exact"': "--exact",
+    'field="float"': "--float",
     "merge=True": "merged patterns (leave out --unmerged)",
     "start": "--from STATE",
 }

@@ -353,7 +353,7 @@ def tail_patterns(
             result.append(mark)
         elif bool(np.any(law.row[:below] == r)):
             raise CrossingError(
-                f"agent state {law.row_value[r]} is met both among the sites and after the cut; "
+                f"agent state {law.state(r)} is met both among the sites and after the cut; "
                 f"crossing counts do not apply"
             )
         else:

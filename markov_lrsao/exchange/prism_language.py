@@ -48,13 +48,13 @@ def format_prism_language(
         count = len(automata.patterns[automata.class_of(r)])
         lines.append(
             f"  {_name(law, r)} : [0..{max(count - 1, 1)}] init 0; "
-            f"// pattern of the Q-row of agent state {law.row_value[r]}"
+            f"// pattern of the Q-row of agent state {law.state(r)}"
         )
     for (r, kind), group in groupby(
         range(law.optimum), key=lambda p: (int(law.row[p]), int(law.kind[p]))
     ):
         positions = list(group)
-        lines += ["", f"  // {_where(positions)}: the agent sees state {law.row_value[r]}"]
+        lines += ["", f"  // {_where(positions)}: the agent sees state {law.state(r)}"]
         lines += _commands(automata, r, kind, positions)
     lines += [
         "",
@@ -95,8 +95,9 @@ def _head(law: StepLaw, merge: bool) -> list[str]:
 
 
 def _name(law: StepLaw, row: int) -> str:
-    value = int(law.row_value[row])
-    return f"q{value}" if value >= 0 else f"q_minus{-value}"
+    value = law.state(row)
+    name = f"q{value}" if value >= 0 else f"q_minus{-value}"
+    return name.replace("/", "_over_")
 
 
 def _where(positions: list[int]) -> str:

@@ -99,7 +99,7 @@ class Coding:
             k = int(self.pattern(codes, r)[0])
             if k:
                 c = automata.class_of(r)
-                text.append(f"[{automata.law.row_value[r]}: {automata.label(c, k)}]")
+                text.append(f"[{automata.law.state(r)}: {automata.label(c, k)}]")
         return " ".join(text)
 
 

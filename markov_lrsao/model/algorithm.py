@@ -21,13 +21,17 @@ keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, or an agent that never gains
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, SupportsIndex, overload
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
 from flint import fmpq
 
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.model.parameters import Parameters
+
+if TYPE_CHECKING:
+    from markov_lrsao.model.named import NamedAlgorithm
 
 __all__ = ["Algorithm", "AlgorithmFamily", "Reward", "algorithm_at"]
 
@@ -43,14 +47,14 @@ class Reward:
     chosen: fmpq = _ZERO
     target: fmpq = _ZERO
 
-    def __call__(self, chosen_gain: int, target_gain: int) -> fmpq:
+    def __call__(self, chosen_gain: int | fmpq, target_gain: int | fmpq) -> fmpq:
         """Evaluate the form at the gains D and E."""
         return self.constant + self.chosen * chosen_gain + self.target * target_gain
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A random local search whose acceptance objective is picked by a greedy Q-agent.
+    """A random local search whose acceptance objective is picked by a Q-agent, greedy by default.
 
     Attributes
     ----------
@@ -59,6 +63,7 @@ class Algorithm:
     keep, learn, bootstrap : coefficients of the Q-update
     state : "target" (the agent sees the target's value) or "blind" (one state only)
     actions : which objectives the agent may choose; "all" or "target" only
+    epsilon : with this probability the agent takes any action, uniformly, else a greedy one
     """
 
     name: str
@@ -72,6 +77,31 @@ class Algorithm:
     state: Literal["target", "blind"] = "target"
     actions: Literal["all", "target"] = "all"
     parameters: Parameters | None = None
+    epsilon: fmpq = _ZERO
+
+    @staticmethod
+    def named(text: str) -> NamedAlgorithm:
+        """Return an algorithm by its name, as ``--algorithm`` has it; see `model.named`.
+
+        >>> Algorithm.named("mahh:p=1/10").name
+        'mahh'
+        """
+        from markov_lrsao.model.named import NamedAlgorithm
+
+        return NamedAlgorithm.of(text)
+
+    def exploring(self, epsilon: RationalLike) -> Algorithm:
+        """Return the same algorithm with an epsilon-greedy agent.
+
+        Raises
+        ------
+        ParameterError
+            It is no probability.
+        """
+        chance = rational(epsilon, "epsilon")
+        if not 0 <= chance <= 1:
+            raise ParameterError(f"epsilon = {chance} is out of range: 0 <= epsilon <= 1 is needed")
+        return replace(self, epsilon=chance)
 
     @overload
     @classmethod

@@ -75,7 +75,7 @@ class Step:
     accepted: bool
     reward: fmpq
     next_position: int
-    next_state: int
+    next_state: fmpq
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class StepLaw:
     ----------
     actions : short names, in the order of the Q-table's columns
     row : position -> index of the agent state's Q-row; rows are numbered by first position
-    row_value : row -> the agent state itself (the target's value), for people
+    row_value : row -> the agent state itself (the target's value times the landscape's scale)
     accepted : bool array [position, action, direction]
     reward_index : index into `rewards`, [position, action, direction]
     rewards : the distinct rewards
@@ -163,7 +163,7 @@ class StepLaw:
         accepted = chosen_gain >= (0 if algorithm.accept_equal else 1)
         # A rejected offspring leaves the target's value as it is: its target gain is 0.
         target_gain = np.where(accepted, (target[neighbour] - target[:, None])[:, None, :], 0)
-        reward_index, rewards = _rewards(algorithm, chosen_gain, target_gain)
+        reward_index, rewards = _rewards(algorithm, chosen_gain, target_gain, landscape.scale)
         state = target if algorithm.state == "target" else np.zeros_like(target)
         row, first = _number_by_first(state)
         return cls(
@@ -186,6 +186,10 @@ class StepLaw:
     def optimum(self) -> int:
         """The position where a run ends."""
         return self.landscape.optimum
+
+    def state(self, row: int) -> fmpq:
+        """Return the agent state of a row, the target's value there, for people."""
+        return fmpq(int(self.row_value[row]), self.landscape.scale)
 
     def rows_met(self, first: int = 0, end: int | None = None) -> tuple[int, ...]:
         """Return the rows of the positions from `first` to below `end`, by default the optimum."""
@@ -210,6 +214,7 @@ class StepLaw:
         """
         found = self._proposals.get((kind, greedy))
         if found is None:
+            self.check_greedy()
             part = self.unit // len(greedy)
             found = self._proposals[kind, greedy] = tuple(
                 Proposal(
@@ -239,7 +244,7 @@ class StepLaw:
         accepted = bool(self.accepted[p, a, direction])
         target = p + 2 * direction - 1 if accepted else p
         return Step(
-            accepted, self.reward(p, a, direction), target, int(self.row_value[self.row[target]])
+            accepted, self.reward(p, a, direction), target, self.state(int(self.row[target]))
         )
 
     @cached_property
@@ -277,6 +282,23 @@ class StepLaw:
             gain=self.algorithm.learn * self.reward(p, action, direction),
             stays_in_row=not accepted or bool(self.row[neighbour] == self.row[p]),
         )
+
+    def check_greedy(self) -> None:
+        """Refuse an agent that explores: its chosen entry need not be the row's largest.
+
+        An update within a row is then keep q + gain + bootstrap M with M > q possible, and what
+        patterns, clusters and compiled loops rest on, (keep + bootstrap) q + gain, would be wrong.
+
+        Raises
+        ------
+        ParameterError
+        """
+        if self.algorithm.epsilon != 0:
+            raise ParameterError(
+                f"epsilon = {self.algorithm.epsilon} of algorithm {self.algorithm.name}: exact "
+                f"methods follow greedy agents only; an agent that explores has real values as its "
+                f"memory (class D); estimate with `simulate()`"
+            )
 
     def check_bounded(self) -> None:
         """Refuse updates under which Q-values need not stay bounded.
@@ -345,9 +367,9 @@ def _number_by_first(values: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _rewards(
-    algorithm: Algorithm, chosen_gain: IntArray, target_gain: IntArray
+    algorithm: Algorithm, chosen_gain: IntArray, target_gain: IntArray, scale: int
 ) -> tuple[IntArray, tuple[fmpq, ...]]:
-    """Evaluate the reward forms once per distinct (chosen gain, target gain)."""
+    """Evaluate the reward forms once per distinct (chosen gain, target gain), in units 1/scale."""
     gains, index = _inverse(chosen_gain)
     targets, other = _inverse(target_gain)
     pairs, inverse = _inverse(index * len(targets) + other)
@@ -356,6 +378,7 @@ def _rewards(
     for pair in pairs:
         gain, target = int(gains[pair // len(targets)]), int(targets[pair % len(targets)])
         form = (algorithm.rejected, algorithm.equal, algorithm.better)[(gain > 0) - (gain < 0) + 1]
-        numbers.append(rewards.setdefault(form(gain, target), len(rewards)))
+        reward = form(fmpq(gain, scale), fmpq(target, scale))
+        numbers.append(rewards.setdefault(reward, len(rewards)))
     table = np.array(numbers, dtype=np.int64)[inverse]
     return table, tuple(rewards)

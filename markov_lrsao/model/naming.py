@@ -142,7 +142,8 @@ def is_file(text: str) -> bool:
     """Whether a text names a file rather than a member of the catalogue."""
     separators = [s for s in (os.sep, os.altsep) if s]
     head = text.partition(":")[0] if "=" in text else text
-    return any(s in head for s in separators) or text.endswith((".json", ".toml"))
+    endings = (".json", ".toml")
+    return any(s in head for s in separators) or head.endswith(endings) or text.endswith(endings)
 
 
 def read(

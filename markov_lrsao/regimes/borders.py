@@ -142,7 +142,7 @@ def borders(
     """
     landscape = Landscape.jump(n, ell)
     g = fmpq(1, n + 1) if gamma is None else rational(gamma, "gamma")
-    gain = landscape.largest_gain
+    gain = int(landscape.largest_gain)
     found = [
         Border("(H), lower", "r > (1/(a(1-g)) - 1) G", True, h_lower, gain, g),
         Border("(H), upper", "r < 1/(a g)", True, h_upper, gain, g),

@@ -12,10 +12,11 @@ update of the chosen entry x of row s by a move with gain g is
     x' = (keep + bootstrap) x + g                 if the agent's state stays s,
     x' = keep x + g + bootstrap M,  M = max of the neighbour's row, otherwise,
 
-(the chosen entry is the maximum of its row). M is bounded over all nodes of the
-neighbour's row, whatever else happens in the run: that makes the automaton of a row depend
-on the row's own moves only, which is what crossing counts and lumping rest on. Given
-intervals, transitions are explored; given transitions, the least intervals are computed
+(the chosen entry is the maximum of its row: the agent is greedy, and `StepLaw.check_greedy`
+refuses any other). M is bounded over all nodes of the neighbour's row, whatever else happens in
+the run: that makes the automaton of a row depend on the row's own moves only, which is what
+crossing counts and lumping rest on. Given intervals, transitions are explored; given
+transitions, the least intervals are computed
 exactly (`markov_lrsao.rows.bounds`); this repeats, intervals only growing, until they contain
 what the explored transitions need. The result is an inductive invariant, hence true for all
 runs of any length: it is the content of Lemmas 2, 3, 4, 6, 8, 12 for the given instance.
@@ -424,6 +425,7 @@ def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     >>> [automata.label(1, k) for k in range(len(automata.patterns[1]))]
     ['0=L=J=R', 'J>0=L=R', '0=L=J>R', 'J>0=L>R']
     """
+    law.check_greedy()
     law.check_bounded()
     regions = Regions.of(law, last)
     try:

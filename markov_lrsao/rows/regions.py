@@ -135,8 +135,8 @@ class Regions:
     def class_name(self, row_class: int) -> str:
         """Return the agent state of a class, or the range of states it stands for."""
         rows = np.flatnonzero(self.row_class == row_class)
-        values = self.law.row_value[rows]
-        return str(values[0]) if len(rows) == 1 else f"{values.min()}..{values.max()}"
+        values = [self.law.state(row) for row in rows.tolist()]
+        return str(values[0]) if len(rows) == 1 else f"{min(values)}..{max(values)}"
 
     @cached_property
     def groups(self) -> list[Group]:

@@ -124,7 +124,7 @@ def refined_decomposition(
     stretch = Stretch(merged, 0, bottom_last, milestones, reenter=UP)
     if row not in stretch.rows:
         raise CrossingError(
-            f"agent state {law.row_value[row]} is met both among the sites and after the cut"
+            f"agent state {law.state(row)} is met both among the sites and after the cut"
         )
     precision = level.precision(law, below)
     bottom = before_cut(stretch, row, precision, largest)

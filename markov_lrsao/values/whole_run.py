@@ -146,7 +146,7 @@ def describe_state(block: Refined, state: int) -> str:
             else automata.patterns[automata.class_of(r)][k]
         )
         if any(pattern.signs) or any(pattern.order):
-            text.append(f"[{law.row_value[r]}: {pattern.label(law.actions)}]")
+            text.append(f"[{law.state(r)}: {pattern.label(law.actions)}]")
     return " ".join(text)
 
 

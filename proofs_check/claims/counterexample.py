@@ -41,7 +41,7 @@ class Counterexample:
     terms : terms of the statement that were changed, key -> text
     values : name -> exact text, e.g. {"n": "9", "l": "2", "alpha": "4/5"}
     algorithm : "lrsao", "earl", "rls", or the coefficients of another algorithm by name
-    objectives : short name -> values at the positions 0..n; empty for a formula
+    objectives : short name -> values at the positions 0..n (fractions as text); empty for a formula
     target, milestones : of the landscape
     steps : (action, "up" or "down") from the all-zeros string with a fresh Q-table
     """
@@ -54,7 +54,7 @@ class Counterexample:
     terms: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     algorithm: str | Mapping[str, str] = "lrsao"
-    objectives: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    objectives: Mapping[str, tuple[int | str, ...]] = field(default_factory=dict)
     target: str = ""
     milestones: tuple[int, ...] = ()
     steps: tuple[tuple[str, str], ...] = ()
@@ -112,7 +112,7 @@ class Counterexample:
             data = {**data, "part": None, "claim": "", "terms": {}, "algorithm": "lrsao"}
         try:
             steps = tuple((str(a), str(d)) for a, d in data["steps"])
-            objectives = {str(k): tuple(int(x) for x in v) for k, v in data["objectives"].items()}
+            objectives = {str(k): tuple(map(_value, v)) for k, v in data["objectives"].items()}
             values, terms = (_texts(data[key]) for key in ("values", "terms"))
             milestones = tuple(int(m) for m in data["milestones"])
             algorithm = data["algorithm"]
@@ -146,6 +146,11 @@ class Counterexample:
     def load(cls, path: str | Path) -> Counterexample:
         """Read a file written by `save`."""
         return cls.from_dict(load_json(read_text(path), str(path)), str(path))
+
+
+def _value(given: Any) -> int | str:
+    """Return a value of an objective: an integer, or a fraction as text."""
+    return given if isinstance(given, str) and "/" in given else int(given)
 
 
 def _texts(mapping: Any) -> dict[str, str]:

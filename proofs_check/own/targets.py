@@ -155,7 +155,7 @@ def _check_objective(claim: Claim, law: StepLaw) -> None:
 
 
 def _state_name(law: StepLaw, row: int) -> str:
-    return f"in state {int(law.row_value[row])}"
+    return f"in state {law.state(row)}"
 
 
 def _states(claim: Claim, law: StepLaw, at: int | None) -> Iterable[State]:

@@ -204,7 +204,7 @@ def run_of(
         terms=terms or {},
         values=values | given,
         algorithm=algorithm,
-        objectives={k: tuple(int(x) for x in v) for k, v in landscape.objectives.items()},
+        objectives={name: tuple(values) for name, values in landscape.listed().items()},
         target=landscape.target,
         milestones=landscape.milestones,
         steps=tuple((a, direction_text(d)) for a, d in choices),

@@ -120,7 +120,7 @@ def _one_step(workspace: Workspace) -> Iterable[Evidence]:
             direction = UP if bits[flipped] == 0 else 1 - UP
             step = law.step(p, objective, direction)
             entry = (int(law.row_value[law.row[p]]), objective)
-            best = max(rational(table[step.next_state, a]) for a in law.actions)
+            best = max(rational(table[int(step.next_state), a]) for a in law.actions)
             algorithm = law.algorithm
             value = (
                 algorithm.keep * rational(table[entry])

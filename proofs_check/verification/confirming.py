@@ -232,10 +232,7 @@ def _outside(statement: Statement, setting: Setting, law: StepLaw) -> str | None
         own = setting.family.at(shape.n, shape.ell)
     except ParameterError as error:
         return f"the instance is none of the statement's: {error}"
-    content = [
-        (x.target, x.milestones, {a: v.tolist() for a, v in x.objectives.items()})
-        for x in (shape, own)
-    ]
+    content = [(x.target, x.milestones, x.listed()) for x in (shape, own)]
     if content[0] != content[1]:
         return f"the landscape is not {setting.family.name} at n = {shape.n}, l = {shape.ell}"
     if not setting.admits(shape.n, shape.ell, parameters):

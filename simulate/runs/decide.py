@@ -3,7 +3,8 @@
 The kernel hands over its trace, the list of everything that happened in the run. From it the
 history of each Q-entry is rebuilt as a graph: 0; lam^k times a node; keep * node + gain +
 bootstrap * node; the largest of several nodes. Nodes with equal ingredients are the same node,
-so entries with the same history are equal without any arithmetic.
+so entries with the same history are equal without any arithmetic. The graph is built backwards from
+the entries that are asked for: most of what happened in a run does not enter a choice.
 
 To compare nodes that are not the same, their values are enclosed by balls of growing precision
 (FLINT's exponents are unbounded, so lam^k never underflows); if the balls still overlap at
@@ -12,7 +13,8 @@ To compare nodes that are not the same, their values are enclosed by balls of gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,7 @@ __all__ = ["History"]
 _PRECISIONS = (128, 512, 2048)
 _LARGEST_PRECISION = _PRECISIONS[-1]
 
+IntArray = npt.NDArray[np.int64]
 HowMade = tuple[str, tuple[int, ...]]
 
 
@@ -37,8 +40,16 @@ class History:
         self._keep, self._boot = algorithm.keep, algorithm.bootstrap
         self._nodes: list[HowMade] = [("zero", ())]
         self._index: dict[HowMade, int] = {self._nodes[0]: 0}
-        law = encoded.law
-        self._rows = np.zeros((law.rows, len(law.each)), dtype=np.int64)
+        self._actions = len(encoded.law.each)
+        self._free = np.array([value == 0 for value in encoded.gains])
+        self._trace = np.zeros((0, 6), dtype=np.int64)
+        # What happened, in order: the entry (row * actions + action; -1: none), how often it was
+        # rejected (0: it was learnt from a gain), the gain, and the row whose maximum entered (-1:
+        # its own). All changes of an entry stand together in `_changes`, as entry * events + event.
+        self._events: tuple[IntArray, ...] = (np.zeros(0, dtype=np.int64),) * 4
+        self._changes: list[int] = []
+        self._after: dict[int, int] = {}
+        self._enclosed: dict[int, dict[int, arb]] = {}
 
     def _node(self, kind: str, *parts: int) -> int:
         node = (kind, parts)
@@ -50,46 +61,86 @@ class History:
 
     def entries(self, position: int) -> list[int]:
         """Return the nodes of the row that the agent sees at a position."""
-        return [int(node) for node in self._rows[self._encoded.law.row[position]]]
+        row = int(self._encoded.law.row[position])
+        return [self._before(entry, len(self._events[0])) for entry in self._of_row(row)]
 
-    def _reject(self, row: int, action: int, count: int) -> None:
-        node = int(self._rows[row, action])
-        if node == 0 or count == 0:
-            return
-        kind, parts = self._nodes[node]
+    def _of_row(self, row: int) -> range:
+        return range(row * self._actions, (row + 1) * self._actions)
+
+    def _last(self, entry: int, event: int) -> int:
+        """Return the last event before `event` that changed an entry, or -1."""
+        first = entry * len(self._events[0])
+        place = bisect_left(self._changes, first + event) - 1
+        return self._changes[place] - first if place >= 0 and self._changes[place] >= first else -1
+
+    def _before(self, entry: int, event: int) -> int:
+        """Return the node of an entry before an event."""
+        last = self._last(entry, event)
+        if last < 0:
+            return 0
+        stack = [last]  # histories are long: no recursion
+        while stack:
+            now = stack[-1]
+            if now in self._after:
+                stack.pop()
+                continue
+            own, count, _, target = (int(column[now]) for column in self._events)
+            parts = [own] if count or target < 0 else [own, *self._of_row(target)]
+            needed = [self._last(part, now) for part in parts]
+            missing = [part for part in needed if part >= 0 and part not in self._after]
+            if missing:
+                stack += missing
+            else:
+                self._after[now] = self._made(now, [self._after.get(part, 0) for part in needed])
+                stack.pop()
+        return self._after[last]
+
+    def _made(self, event: int, parts: Sequence[int]) -> int:
+        """Return the node that an event makes of an entry and of the row it looks at."""
+        _, count, gain, target = (int(column[event]) for column in self._events)
+        node = best = parts[0]
+        if count == 0:
+            if target >= 0:
+                others = sorted(set(parts[1:]))
+                best = others[0] if len(others) == 1 else self._node("max", *others)
+            return self._node("learn", node, gain, best)
+        if node == 0:
+            return 0
+        kind, inner = self._nodes[node]
         if kind == "decay":
-            node, count = parts[0], parts[1] + count
-        self._rows[row, action] = self._node("decay", node, count)
-
-    def _learn(self, row: int, action: int, gain: int, target: int) -> None:
-        node = int(self._rows[row, action])
-        if target == row:
-            best = node
-        else:
-            others = sorted({int(other) for other in self._rows[target]})
-            best = others[0] if len(others) == 1 else self._node("max", *others)
-        self._rows[row, action] = self._node("learn", node, gain, best)
+            node, count = inner[0], inner[1] + count
+        return self._node("decay", node, count)
 
     def replay(self, trace: npt.NDArray[np.int64]) -> None:
-        """Apply the events of a trace; see `simulate.kernels.records.Written` for its columns."""
+        """Add the events of a trace; see `simulate.kernels.records.Written` for its columns."""
         law = self._encoded.law
-        gains = self._encoded.gains
-        for _, p, mask, rejections, action, direction in trace.tolist():
-            if p < 0:  # a restart forgets everything
-                self._rows[:] = 0
-                continue
-            row = int(law.row[p])
-            if rejections and mask & (mask - 1) == 0:
-                self._reject(row, mask.bit_length() - 1, rejections)
-            if action < 0:
-                continue
-            gain = int(law.gain[p, action, direction])
-            if law.accepted[p, action, direction]:
-                self._learn(row, action, gain, int(law.row[p + 2 * direction - 1]))
-            elif gains[gain] == 0:
-                self._reject(row, action, 1)
-            else:
-                self._learn(row, action, gain, row)
+        trace = np.concatenate([self._trace, trace])
+        restarts = np.flatnonzero(trace[:, 1] < 0)
+        if restarts.size:  # it forgets everything
+            trace = trace[restarts[-1] + 1 :]
+        self._trace = trace
+        _, place, mask, rejections, chosen, direction = trace.T
+        made = chosen >= 0
+        at = place, np.where(made, chosen, 0), np.where(made, direction, 0)
+        row, gain = law.row[place].astype(np.int64), law.gain[at].astype(np.int64)
+        accepted = law.accepted[at] != 0
+        after = law.row[np.clip(place + 2 * at[2] - 1, 0, law.n)]
+        decays = (rejections > 0) & (mask & (mask - 1) == 0)
+        only = np.log2(np.maximum(mask, 1)).astype(np.int64)  # powers of two are exact
+        none, zero = np.full(len(trace), -1), np.zeros(len(trace), dtype=np.int64)
+        first = row * self._actions
+        # A line has two events: its rejections, and then what was proposed at last.
+        pairs = (
+            (np.where(decays, first + only, none), np.where(made, first + at[1], none)),
+            (rejections, (made & ~accepted & self._free[gain]).astype(np.int64)),
+            (zero, gain),
+            (none, np.where(accepted & (after != row), after, none)),
+        )
+        self._events = tuple(np.stack(pair, axis=1).ravel() for pair in pairs)
+        entry = self._events[0]
+        changed = np.flatnonzero(entry >= 0)
+        self._changes = np.sort(entry[changed] * len(entry) + changed).tolist()
+        self._after.clear()
 
     def largest(self, candidates: Iterable[int]) -> set[int]:
         """Return those of the nodes whose values are exactly the largest."""
@@ -103,12 +154,13 @@ class History:
         best = max(exact[i] for i in nodes)
         return {i for i in nodes if exact[i] == best}
 
-    def _ancestors(self, nodes: set[int]) -> list[int]:
-        """Return everything the nodes are made of, ingredients first."""
-        seen, stack = set(nodes), list(nodes)
+    def _ancestors(self, nodes: set[int], known: Container[int]) -> list[int]:
+        """Return everything the nodes are made of but what is known, ingredients first."""
+        seen = {node for node in nodes if node not in known}
+        stack = list(seen)
         while stack:
             for part in self._ingredients(stack.pop()):
-                if part not in seen:
+                if part not in seen and part not in known:
                     seen.add(part)
                     stack.append(part)
         return sorted(seen)  # a node is numbered after its ingredients
@@ -123,9 +175,9 @@ class History:
         before = ctx.prec
         ctx.prec = bits
         try:
-            values: dict[int, arb] = {0: arb(0)}
+            values = self._enclosed.setdefault(bits, {0: arb(0)})
             keep, boot, lam = arb(self._keep), arb(self._boot), arb(self._keep + self._boot)
-            for index in self._ancestors(nodes):
+            for index in self._ancestors(nodes, values):
                 kind, parts = self._nodes[index]
                 if kind == "decay":
                     values[index] = values[parts[0]] * lam ** parts[1]
@@ -144,7 +196,7 @@ class History:
     def _rationals(self, nodes: set[int]) -> dict[int, fmpq]:
         values: dict[int, fmpq] = {0: fmpq(0)}
         lam = self._keep + self._boot
-        for index in self._ancestors(nodes):
+        for index in self._ancestors(nodes, values):
             kind, parts = self._nodes[index]
             if kind == "decay":
                 values[index] = values[parts[0]] * lam ** parts[1]
@@ -165,7 +217,11 @@ class History:
         ----------
         candidates : mask of the entries that may be largest; a proven superset of the answer
         """
-        entries = self.entries(position)
-        open_ = [a for a in range(len(entries)) if candidates >> a & 1]
-        best = self.largest(entries[a] for a in open_)
-        return sum(1 << a for a in open_ if entries[a] in best)
+        row, now = int(self._encoded.law.row[position]), len(self._events[0])
+        entries = {
+            a: self._before(entry, now)
+            for a, entry in enumerate(self._of_row(row))
+            if candidates >> a & 1
+        }
+        best = self.largest(entries.values())
+        return sum(1 << a for a, node in entries.items() if node in best)

@@ -66,6 +66,7 @@ class EncodedLaw:
         ParameterError
             A coefficient is so large or so small that floats cannot hold its products.
         """
+        step_law.check_greedy()
         algorithm = step_law.algorithm
         gains = tuple(algorithm.learn * reward for reward in step_law.rewards)
         keep, boot = algorithm.keep, algorithm.bootstrap

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
+from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.progress import Progress, no_progress
 from simulate.kernels.records import KernelCounts, KernelMode, KernelRules, Written
 from simulate.runs.decide import History
@@ -124,13 +126,18 @@ class Watch:
             step=step,
             position=position,
             action=names[action],
-            state=int(self.encoded.step_law.row_value[row]),
+            state=_number(self.encoded.step_law.state(row)),
             trace=trace,
             q_row=tuple(
                 (name, _scaled_text(v, s), _scaled_text(e, s))
                 for name, (v, e, s, _) in zip(names, entries, strict=True)
             ),
         )
+
+
+def _number(value: fmpq) -> int | str:
+    """Return an agent state as results have it: an integer, or a fraction as text."""
+    return int(value.p) if value.q == 1 else rational_text(value)
 
 
 def _scaled_text(value: float, scale: float) -> str:

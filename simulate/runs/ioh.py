@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.storage import write_all
 from simulate.runs.runner import trace_run
 from simulate.runs.samples import Samples
@@ -30,10 +31,17 @@ _VERSION = "0.3.18"  # of the format
 _FUNCTION = 1
 
 
-def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
-    """Return (step, best value of the target so far) at every improvement of run `run`."""
+def improvements(samples: Samples, run: int) -> list[tuple[int, float]]:
+    """Return (step, best value of the target so far) at every improvement of run `run`.
+
+    Raises
+    ------
+    ParameterError
+        The runs were not made by an agent that learns greedily; only those have traces.
+    """
+    law = _traced(samples)
     trace = trace_run(
-        samples.law,
+        law,
         seed=samples.seed,
         run=samples.first_run + run,
         kernel=samples.kernel,
@@ -42,18 +50,30 @@ def improvements(samples: Samples, run: int) -> list[tuple[int, int]]:
         restart=samples.restart,
         path=samples.path,
     )
-    landscape = samples.law.landscape
+    landscape = law.landscape
     target: npt.NDArray[np.int64] = landscape.objectives[landscape.target]
+    scale = landscape.scale
     best = int(target[0])
-    found = [(0, best)]
+    found = [(0, best / scale if scale > 1 else best)]
     for t, p, _, rejections, action, direction in trace.tolist():
-        if p < 0 or action < 0 or not samples.law.accepted[p, action, direction]:
+        if p < 0 or action < 0 or not law.accepted[p, action, direction]:
             continue
         value = int(target[p + 2 * direction - 1])
         if value > best:
             best = value
-            found.append((t + rejections + 1, best))
+            found.append((t + rejections + 1, best / scale if scale > 1 else best))
     return found
+
+
+def _traced(samples: Samples) -> StepLaw:
+    """Return the law of runs that have traces."""
+    law = samples.law
+    if not isinstance(law, StepLaw) or law.algorithm.epsilon != 0:
+        raise ParameterError(
+            f"algorithm = {law.algorithm.name} has no traces for IOHprofiler's format, which "
+            f"only greedy agents have; leave out the folder"
+        )
+    return law
 
 
 def check_folder(folder: str | Path) -> None:
@@ -83,9 +103,11 @@ def write_ioh(samples: Samples, folder: str | Path, *, problem: str | None = Non
         The folder exists already and is not empty.
     """
     check_folder(folder)
-    root, law = Path(folder), samples.law
+    root, law = Path(folder), _traced(samples)
     landscape, algorithm = law.landscape, law.algorithm
-    name = re.sub(r"[^A-Za-z0-9]+", "", problem or f"{landscape.name.split(',')[0]}{landscape.ell}")
+    own = landscape.name if landscape.family is not None and landscape.family.parameters else None
+    short = own or f"{landscape.name.split(',')[0]}{landscape.ell}"
+    name = re.sub(r"[^A-Za-z0-9]+", "", problem or short)
     data = Path(f"data_f{_FUNCTION}_{name}") / f"IOHprofiler_f{_FUNCTION}_DIM{landscape.n}.dat"
     paragraphs, runs = [], []
     for run in range(samples.runs):

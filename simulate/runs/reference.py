@@ -12,7 +12,8 @@ choice; `ForcedChooser` replays choices that were made elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -21,6 +22,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import SolverError
 from markov_lrsao.exact.rationals import fraction
+from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from simulate.runs.streams import Stream
@@ -29,8 +31,10 @@ __all__ = [
     "Chooser",
     "ForcedChooser",
     "Moment",
+    "Objective",
     "StreamChooser",
     "bit_string_objectives",
+    "objectives_on",
     "run_on_bit_strings",
     "run_on_positions",
 ]
@@ -93,7 +97,7 @@ class ForcedChooser:
         return self._action
 
 
-Objective = Callable[[Sequence[int]], int]
+Objective = Callable[[Sequence[int]], int | Fraction]
 
 
 def bit_string_objectives(n: int, ell: int) -> dict[str, Objective]:
@@ -116,10 +120,28 @@ def bit_string_objectives(n: int, ell: int) -> dict[str, Objective]:
     return {"L": left_bridge, "J": jump, "R": right_bridge}
 
 
+def objectives_on(landscape: Landscape) -> dict[str, Objective]:
+    """Return a landscape's objectives as functions of bit strings."""
+
+    def objective(name: str) -> Objective:
+        return lambda x: fraction(landscape.value(name, sum(x)))
+
+    return {name: objective(name) for name in landscape.actions}
+
+
 def run_on_bit_strings(
-    n: int, ell: int, parameters: Parameters, chooser: Chooser, limit: int | None = None
+    n: int,
+    ell: int,
+    parameters: Parameters,
+    chooser: Chooser,
+    limit: int | None = None,
+    *,
+    objectives: Mapping[str, Objective] | None = None,
+    target: str = "J",
 ) -> Iterator[Moment]:
-    """Run LRSAO on Jump, Algorithm 1 of the paper, with Fractions; yield every step.
+    """Run LRSAO, Algorithm 1 of the paper, with Fractions; yield every step.
+
+    Without other objectives they are Jump's. The run ends where the target is as at 1^n.
 
     >>> from simulate.runs.streams import stream_key
     >>> chooser = StreamChooser(Stream(stream_key(1), run=0))
@@ -127,14 +149,16 @@ def run_on_bit_strings(
     52
     """
     alpha, gamma, r = (fraction(v) for v in (parameters.alpha, parameters.gamma, parameters.r))
-    objectives = bit_string_objectives(n, ell)
+    if objectives is None:
+        objectives = bit_string_objectives(n, ell)
     actions = tuple(objectives)
-    jump = objectives["J"]
+    jump = objectives[target]
     t = 0
     x = [0] * n
     s = jump(x)
-    q = {(state, a): Fraction(0) for state in range(n + 1) for a in actions}
-    while s < n and (limit is None or t < limit):
+    best = jump([1] * n)
+    q: dict[tuple[int | Fraction, str], Fraction] = defaultdict(Fraction)
+    while s < best and (limit is None or t < limit):
         direction, index = chooser.flip(sum(x), n)
         bit = [i for i in range(n) if x[i] == (1 if direction == DOWN else 0)][index]
         x_new = x.copy()

@@ -9,15 +9,22 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from markov_lrsao.answers.expected import check_learner
+from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.exact.rationals import RationalLike
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
+from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
 from simulate.runs.encoding import EncodedLaw
 from simulate.runs.game import Game, Watch
 from simulate.runs.rules import Rules
 from simulate.runs.samples import Arithmetic, Kernel, Samples
+from simulate.runs.searching import How, SearchTable, play_exploring, play_search
 from simulate.runs.stopping import Stop
 from simulate.runs.streams import stream_key
 
@@ -45,8 +52,8 @@ def available_cores() -> int:
 
 
 def simulate(
-    landscape: Landscape | StepLaw,
-    algorithm: Algorithm | AlgorithmFamily | None = None,
+    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     runs: int,
     seed: int,
@@ -60,9 +67,14 @@ def simulate(
     first_run: int = 0,
     path: tuple[int, ...] = (),
     stop: Stop | None = None,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
     progress: Progress = no_progress,
 ) -> Samples:
     """Play `runs` runs and return them.
+
+    Searches that do not learn are played event by event, agents that explore (epsilon > 0) step by
+    step in float64, whatever `kernel` and `arithmetic` say.
 
     Parameters
     ----------
@@ -79,6 +91,7 @@ def simulate(
     first_run : number of the first run, to continue an earlier simulation of the same seed
     path : numbers that tell apart experiments with the same seed, so that they are independent
     stop : a flag that another thread may set to end it all at once
+    start, at_least : where runs begin and end, for searches that do not learn; see `runtime`
 
     Raises
     ------
@@ -92,12 +105,13 @@ def simulate(
     >>> simulate(Landscape.jump(9, 2), runs=5, seed=1).times.tolist()
     [48, 12, 11, 52, 39]
     """
-    law = _law(landscape, algorithm)
+    law = _law(landscape, algorithm, start, at_least)
     _check(runs, limit, restart, threads, first_run)
+    if isinstance(law, SearchTable) or law.algorithm.epsilon != 0:
+        how = How(runs, int(seed), first_run, limit, restart, threads or available_cores())
+        return _without_q_rows(law, how, monitors, path, stop, progress)
     encoded = _playable(law, kernel)
-    watched = None
-    if monitors:
-        watched = Watch.empty(encoded, seed, Rules.of(law) if rules is None else rules)
+    watched = Watch.empty(encoded, seed, rules or Rules.of(law)) if monitors else None
     skips, exact = kernel == "event", arithmetic == "exact"
     game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
@@ -106,8 +120,8 @@ def simulate(
     hits, facts = game.arrays(runs)
     known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
     stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
-    if limit is None and (stuck >= 0).any():
-        raise _endless(first_run + int(np.flatnonzero(stuck >= 0)[0]), seed)
+    if limit is None:
+        _check_ended(stuck, first_run, seed)
     counts = None
     if watched is not None:
         game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
@@ -132,12 +146,61 @@ def simulate(
     )
 
 
-def _law(landscape: Landscape | StepLaw, algorithm: Algorithm | AlgorithmFamily | None) -> StepLaw:
-    if isinstance(landscape, Landscape):
-        return StepLaw.of(landscape, algorithm)
-    if algorithm is not None:
-        raise ParameterError("algorithm is given twice: a law has its own; leave out one of them")
-    return landscape
+def _without_q_rows(
+    law: StepLaw | SearchTable,
+    how: How,
+    monitors: bool,
+    path: tuple[int, ...],
+    stop: Stop | None,
+    progress: Progress,
+) -> Samples:
+    """Play what the kernels of greedy agents do not."""
+    if monitors:
+        raise ParameterError(
+            f"monitors = True: monitors watch greedy agents, not {law.algorithm.name}; leave it out"
+        )
+    if isinstance(law, SearchTable):
+        played = play_search(law, how, stop, progress, path)
+    else:
+        played = play_exploring(law, how, stop, progress, path)
+    return Samples(
+        law=law,
+        seed=how.seed,
+        path=path,
+        first_run=how.first_run,
+        kernel="event" if isinstance(law, SearchTable) else "step",
+        arithmetic="float64",
+        limit=how.limit,
+        restart=how.restart,
+        hits=played.hits,
+        steps=played.steps,
+        censored=played.censored,
+        restarts=played.restarts,
+        decisions=np.zeros_like(played.steps),
+        seconds=played.seconds,
+        stuck=played.stuck,
+    )
+
+
+def _law(
+    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None,
+    start: Start | None,
+    at_least: RationalLike | None,
+) -> StepLaw | SearchTable:
+    if isinstance(landscape, StepLaw | SearchTable):
+        if algorithm is not None:
+            raise ParameterError(
+                "algorithm is given twice: a law has its own; leave out one of them"
+            )
+        return landscape
+    if isinstance(algorithm, NamedAlgorithm):
+        algorithm = algorithm.on(landscape)
+    if isinstance(algorithm, Search):
+        return SearchTable(landscape, algorithm, start, at_least)
+    check_learner(landscape, algorithm, start, at_least)
+    assert isinstance(landscape, Landscape)
+    return StepLaw.of(landscape, algorithm)
 
 
 def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
@@ -151,11 +214,14 @@ def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
     return encoded
 
 
-def _endless(run: int, seed: int) -> NotAbsorbingError:
-    return NotAbsorbingError(
-        f"run {run} of seed {seed} can never end: every further move is rejected; "
-        f"give a step limit with `limit` to count such runs as censored"
-    )
+def _check_ended(stuck: IntArray, first_run: int, seed: int) -> None:
+    """Refuse runs without a limit that are stuck for ever."""
+    if (stuck >= 0).any():
+        raise NotAbsorbingError(
+            f"run {first_run + int(np.flatnonzero(stuck >= 0)[0])} of seed {seed} can never end: "
+            f"every further move is rejected; give a step limit with `limit` to count such runs "
+            f"as censored"
+        )
 
 
 @lru_cache(maxsize=16)

@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.rationals import rational_text
+from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import StepLaw
+from simulate.runs.searching import SearchTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,7 +37,8 @@ class Violation:
     rule : one of `simulate.runs.rules.RULES`
     seed, run : which run it is; they replay it
     step : number of steps made when it happened
-    state : the agent's state (the target's value) before the step, whose row was updated
+    state : the agent's state (the target's value, as text where it is a fraction) before the step,
+        whose row was updated
     position, action : where the last step began, and the objective it used
     q_row : (short name, value, error bound) of the row's entries after the step; a value is
         mantissa * 2^exponent, written as text because it may be far below the smallest float
@@ -46,7 +49,7 @@ class Violation:
     seed: int
     run: int
     step: int
-    state: int
+    state: int | str
     position: int
     action: str
     q_row: tuple[tuple[str, str, str], ...]
@@ -115,7 +118,7 @@ class Samples:
         was not recorded. The event kernel sees it where every move is rejected
     """
 
-    law: StepLaw = field(repr=False)
+    law: StepLaw | SearchTable = field(repr=False)
     seed: int
     path: tuple[int, ...]
     first_run: int
@@ -164,15 +167,19 @@ class Samples:
     def describe(self) -> dict[str, Any]:
         """Return what was simulated, for encoded and files."""
         landscape, algorithm = self.law.landscape, self.law.algorithm
-        parameters = algorithm.parameters
-        learns = algorithm.learn != 0
+        parameters = alpha = gamma = None
+        if isinstance(algorithm, Algorithm):
+            parameters = algorithm.parameters
+            if algorithm.learn != 0:
+                alpha = rational_text(algorithm.learn)
+                gamma = rational_text(algorithm.bootstrap / algorithm.learn)
         return {
             "landscape": landscape.name,
             "algorithm": algorithm.name,
             "n": landscape.n,
             "ell": landscape.ell,
-            "alpha": rational_text(algorithm.learn) if learns else None,
-            "gamma": rational_text(algorithm.bootstrap / algorithm.learn) if learns else None,
+            "alpha": alpha,
+            "gamma": gamma,
             "r": rational_text(parameters.r) if parameters else None,
             "runs": self.runs,
             "seed": self.seed,

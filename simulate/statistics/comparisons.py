@@ -22,7 +22,9 @@ a single difference is a disproof, p-value 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -31,12 +33,14 @@ import numpy.typing as npt
 
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.rationals import fraction, to_float
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
 from simulate.runs.reference import (
     Moment,
+    Objective,
     StreamChooser,
     bit_string_objectives,
     run_on_bit_strings,
@@ -49,6 +53,7 @@ __all__ = [
     "Comparison",
     "all_end",
     "bit_strings",
+    "enclosed_means",
     "goodness_of_fit",
     "mean_test",
     "moments",
@@ -145,6 +150,30 @@ def moments(exact: RuntimeResult, samples: Samples) -> list[Comparison]:
     return tests
 
 
+def enclosed_means(found: RuntimeResult, samples: Samples) -> list[Comparison]:
+    """Compare means of T and its phases with enclosures, and the number of runs that end.
+
+    The statistic is the distance of the mean from the enclosure, in the runs' own standard errors.
+    """
+    late = int(samples.censored.sum())
+    tests = [
+        Comparison("runs that do not end", "none", 0.0, float(late), float(late), float(not late))
+    ]
+    columns = [("T", found.total, samples.times)]
+    if len(found.phases) > 1:
+        columns += [
+            (f"T{k + 1}", mean, samples.phase_times[:, k]) for k, mean in enumerate(found.phases)
+        ]
+    for name, mean, values in columns if not late else []:
+        if mean.infinite or mean.upper is None:
+            continue
+        average, deviation = float(values.mean()), float(values.std(ddof=1))
+        beyond = max(to_float(mean.lower) - average, average - to_float(mean.upper), 0.0)
+        z = _standardised(beyond, deviation**2 / len(values)) if beyond else 0.0
+        tests.append(Comparison(name, "z, enclosure", float(mean), average, z, _tail(z, 0.0)))
+    return tests
+
+
 def step_limit(exact: RuntimeResult, runs: int, level: float) -> int:
     """Return a number of steps that one of the runs reaches with probability <= 1e-6 level.
 
@@ -216,20 +245,35 @@ def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
 
 
 def bit_strings(
-    law: StepLaw, parameters: Parameters, seed: int, path: tuple[int, ...]
+    law: StepLaw,
+    parameters: Parameters,
+    seed: int,
+    path: tuple[int, ...],
+    objectives: Mapping[str, Objective] | None = None,
 ) -> Comparison:
     """Compare table and step kernel with the paper's algorithm on bit strings.
+
+    The objectives are Jump's as the paper defines them, unless others are given.
 
     Runs 0, 1, .. are compared from their start, up to so many steps each and in all; the
     reference computes in fractions that grow with every step.
     """
     landscape = law.landscape
-    left, run, differences = _REFERENCE_STEPS, 0, int(not _same_table(law, parameters))
+    same = _same_table(law, parameters, objectives)
+    left, run, differences = _REFERENCE_STEPS, 0, int(not same)
     while left > 0 and not differences:
         limit = min(left, _LONGEST_REFERENCE)
         chooser = StreamChooser(Stream(stream_key(seed, *path), run))
         literal = list(
-            run_on_bit_strings(landscape.n, landscape.ell, parameters, chooser, limit=limit)
+            run_on_bit_strings(
+                landscape.n,
+                landscape.ell,
+                parameters,
+                chooser,
+                limit=limit,
+                objectives=objectives,
+                target=landscape.target,
+            )
         )
         # One step more than a run that ended: a kernel that goes on is seen, and not followed.
         most = min(limit, len(literal) + 1)
@@ -247,37 +291,43 @@ def bit_strings(
     )
 
 
-def _looked_at(n: int, ell: int) -> list[int]:
-    """Return all positions; at large n some, and all where the pieces of Jump meet."""
+def _looked_at(landscape: Landscape) -> list[int]:
+    """Return all positions; at large n some, and all where the phases meet."""
+    n = landscape.n
     if n <= _WHOLE_TABLE:
         return list(range(n + 1))
-    near = {place + d for place in (0, ell, n - ell, n) for d in range(-3, 4)}
+    near = {place + d for place in (0, *landscape.milestones) for d in range(-3, 4)}
     return sorted(p for p in near | set(range(0, n + 1, n // 100)) if 0 <= p <= n)
 
 
-def _same_table(law: StepLaw, parameters: Parameters) -> bool:
+def _same_table(
+    law: StepLaw, parameters: Parameters, objectives: Mapping[str, Objective] | None = None
+) -> bool:
     """Whether moves are accepted and rewarded, and rows told apart, as on bit strings."""
     n = law.n
-    objectives = bit_string_objectives(n, law.landscape.ell)
-    positions = _looked_at(n, law.landscape.ell)
+    if objectives is None:
+        objectives = bit_string_objectives(n, law.landscape.ell)
+    literal = objectives
+    positions = _looked_at(law.landscape)
 
     @cache
-    def value(name: str, p: int) -> int:
-        return objectives[name]([1] * p + [0] * (n - p))
+    def value(name: str, p: int) -> int | Fraction:
+        return literal[name]([1] * p + [0] * (n - p))
 
     if law.actions != tuple(objectives):
         return False
+    penalty = fraction(parameters.r)
     for name in objectives:
         for p in positions:
             for direction, other in enumerate((p - 1, p + 1)):
                 if not 0 <= other <= n:
                     continue
                 gain = value(name, other) - value(name, p)
-                reward = gain if gain > 0 else -parameters.r if gain == 0 else 0
+                reward = gain if gain > 0 else -penalty if gain == 0 else 0
                 step = law.step(p, name, direction)
-                if (step.accepted, step.reward) != (gain >= 0, reward):
+                if (step.accepted, fraction(step.reward)) != (gain >= 0, reward):
                     return False
-    seen = {(value("J", p), int(law.row[p])) for p in positions}
+    seen = {(value(law.landscape.target, p), int(law.row[p])) for p in positions}
     return len(seen) == len({value for value, _ in seen}) == len({row for _, row in seen})
 
 

@@ -36,17 +36,20 @@ from markov_lrsao.errors import (
 )
 from markov_lrsao.exact.quantity import Approximate, Exact
 from markov_lrsao.model.algorithm import Algorithm
-from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.catalogue import Entry
+from markov_lrsao.model.landscape import JUMP, Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
-from simulate.runs.runner import check_runs, simulate
-from simulate.runs.samples import Arithmetic, Kernel
+from simulate.runs.reference import objectives_on
+from simulate.runs.runner import check_runs, default_limit, simulate
+from simulate.runs.samples import Arithmetic, Kernel, Samples
 from simulate.runs.streams import stream_key
 from simulate.statistics.comparisons import (
     Comparison,
     all_end,
     bit_strings,
+    enclosed_means,
     goodness_of_fit,
     moments,
     step_limit,
@@ -72,16 +75,16 @@ patterns; and alpha near 1 with a large gamma, where the bootstrap decides choic
 alone elsewhere."""
 
 
-def point(name: str, n: int, ell: int) -> Parameters:
-    """Return hyper-parameters inside (H).
+def point(name: str, n: int, ell: int, landscape: Landscape | None = None) -> Parameters:
+    """Return hyper-parameters inside (H), by default of Jump.
 
     >>> point("eager", 9, 2)
     Parameters(alpha=59/60, gamma=1/5, r=1449/295)
     """
     if name == "paper":
         return Parameters.paper(n)
-    landscape = Landscape.jump(n, ell)
-    root = isqrt(landscape.largest_gain) + 1  # (H) is satisfiable if gamma < 1 / root, nearly
+    landscape = Landscape.jump(n, ell) if landscape is None else landscape
+    root = isqrt(int(landscape.largest_gain)) + 1  # (H) is satisfiable if gamma < 1 / root, nearly
     alpha, gamma, share = {
         "flat": (fmpq(1, 3), fmpq(1, 5 * n * n), fmpq(9, 10)),
         "eager": (1 - fmpq(1, 20 * root), fmpq(3, 5 * root), fmpq(19, 20)),
@@ -186,29 +189,31 @@ class Agreement:
         }
 
 
-def grid(n_max: int, n_min: int = 9) -> list[tuple[int, int]]:
-    """Return every (n, l) with n_min <= n <= n_max that Jump admits.
+def grid(n_max: int, n_min: int = 9, named: Entry | None = None) -> list[tuple[int, int]]:
+    """Return every (n, l) with n_min <= n <= n_max that a landscape, by default Jump, admits.
 
     >>> grid(11)
     [(9, 2), (10, 2), (11, 2), (11, 3)]
     """
-    from markov_lrsao.model.landscape import JUMP
-
+    if named is not None and named.fixed is not None:
+        return [(named.fixed.n, named.fixed.ell)]
     experiments = []
     for n in range(max(1, n_min), n_max + 1):
-        allowed = JUMP.ell_range(n)
-        if allowed is not None:
+        family = JUMP if named is None else named.family(n)
+        gap = None if named is None else named.gap(n)
+        allowed = family.ell_range(n) if gap is None else (gap, gap)
+        if allowed is not None and not family.lacking(family.constraints, n, allowed[0]):
             experiments += [(n, ell) for ell in range(allowed[0], allowed[1] + 1)]
     return experiments
 
 
-Algorithms = Callable[[int, int], Algorithm]
-"""(n, l) -> algorithm."""
+Algorithms = Callable[[Landscape], Algorithm]
+"""Landscape -> algorithm."""
 
 
 def _standard(names: Sequence[str]) -> dict[str, Algorithms]:
     def at(name: str) -> Algorithms:
-        return lambda n, ell: Algorithm.lrsao(point(name, n, ell))
+        return lambda shape: Algorithm.lrsao(point(name, shape.n, shape.ell, shape))
 
     return {name: at(name) for name in names}
 
@@ -222,12 +227,15 @@ def cross_validate(
     distributions: bool = True,
     points: Sequence[str] = POINTS,
     algorithm: Callable[[int], Algorithm] | None = None,
+    landscape: Callable[[int, int], Landscape] | None = None,
     kernel: Kernel = "event",
     arithmetic: Arithmetic = "exact",
     threads: int | None = None,
     progress: Progress = no_progress,
 ) -> Agreement:
-    """Compare exact with simulated runtimes of LRSAO on Jump, experiment by experiment.
+    """Compare exact with simulated runtimes, experiment by experiment: of LRSAO on Jump, or others.
+
+    Where the engine encloses E[T], the simulated mean is compared with the enclosure.
 
     Parameters
     ----------
@@ -237,13 +245,17 @@ def cross_validate(
     distributions : also compare the laws of T, not just moments
     points : names of points of (H), see `POINTS`
     algorithm : n -> algorithm; one point of the caller's instead
+    landscape : (n, l) -> landscape; default Jump, held against the paper's formulas, too
     """
     if not experiments:
-        raise ParameterError("there is nothing to compare: the smallest instance is n = 9, ell = 2")
+        raise ParameterError(
+            "there is nothing to compare: no n of the range admits the landscape (the smallest "
+            "instance of Jump is n = 9, ell = 2)"
+        )
     if not 0 < level < 1:
         raise ParameterError(f"level = {level} is out of range: 0 < level < 1 is needed")
     stream_key(seed)
-    algorithms = _standard(points) if algorithm is None else {_GIVEN: lambda n, ell: algorithm(n)}
+    algorithms = _standard(points) if algorithm is None else {_GIVEN: lambda x: algorithm(x.n)}
     done = []
     with progress("cross-validating", total=len(experiments) * len(algorithms)) as bar:
         for n, ell in experiments:
@@ -251,11 +263,9 @@ def cross_validate(
             check_runs(count)
             for number, (name, build) in enumerate(algorithms.items()):
                 play = _Play(count, seed, (n, ell, number), kernel, arithmetic, threads)
-                done.append(
-                    _compare(
-                        Landscape.jump(n, ell), build(n, ell), name, play, level, distributions
-                    )
-                )
+                shape = Landscape.jump(n, ell) if landscape is None else landscape(n, ell)
+                own = landscape is not None and shape.family is not JUMP
+                done.append(_compare(shape, build(shape), name, play, level, distributions, own))
                 bar.advance()
     return Agreement(level=level, experiments=tuple(done))
 
@@ -279,10 +289,12 @@ def _compare(
     play: _Play,
     level: float,
     distributions: bool,
+    own: bool = False,
 ) -> Experiment:
     """Make all tests of one experiment, until one of them makes the others pointless.
 
-    The exact values come before the simulation, since they give its limit.
+    The exact values come before the simulation, since they give its limit. On a landscape of the
+    caller's `own` they may be enclosures, and objectives on bit strings are its values.
     """
     check_hypothesis(landscape, algorithm)
     law = StepLaw.of(landscape, algorithm)
@@ -304,28 +316,27 @@ def _compare(
 
     tests: list[Comparison] = []
     if algorithm.parameters is not None:
-        tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path))
+        literal = objectives_on(landscape) if own else None
+        tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path, literal))
         if not tests[0].p_value:
             return experiment(tests)
     exact = _exact(landscape, algorithm)
-    if exact is None and name == _GIVEN:
+    if exact is None and own:
+        found = _enclosed(landscape, algorithm)
+        if found is not None:
+            samples = _simulated(law, play, default_limit(landscape.n))
+            tests += enclosed_means(found, samples)
+            return experiment(tests, samples.limit, int(samples.decisions.sum()), found.method)
+    if exact is None and (own or name == _GIVEN):
         raise ParameterError(
-            f"at n = {landscape.n}, ell = {landscape.ell} and these hyper-parameters E[T] is not "
-            f"known exactly, which a comparison needs: choose others"
+            f"on {landscape.name} at n = {landscape.n}, ell = {landscape.ell} and these "
+            f"hyper-parameters E[T] is neither known exactly nor enclosed, which a comparison "
+            f"needs: choose others"
         )
     if exact is None:
         return experiment([*tests, Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
     limit = step_limit(exact, play.runs, level)
-    samples = simulate(
-        law,
-        runs=play.runs,
-        seed=play.seed,
-        path=play.path,
-        limit=limit,
-        kernel=play.kernel,
-        arithmetic=play.arithmetic,
-        threads=play.threads,
-    )
+    samples = _simulated(law, play, limit)
     tests.append(all_end(samples, level))
     if not samples.censored.any():
         tests += moments(exact, samples)
@@ -337,6 +348,29 @@ def _compare(
         int(samples.decisions.sum()),
         exact.method if exact.exact else f"{exact.method}, float",
     )
+
+
+def _simulated(law: StepLaw, play: _Play, limit: int) -> Samples:
+    return simulate(
+        law,
+        runs=play.runs,
+        seed=play.seed,
+        path=play.path,
+        limit=limit,
+        kernel=play.kernel,
+        arithmetic=play.arithmetic,
+        threads=play.threads,
+    )
+
+
+def _enclosed(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
+    """Return the engine's moments if those of T have two finite ends."""
+    try:
+        found = runtime(landscape, algorithm)
+    except (NotAbsorbingError, UndecidedComparisonError, SolverError, VerificationError):
+        return None
+    ends = [q.upper for q in (found.total, found.variance) if not q.infinite]
+    return found if len(ends) == 2 and None not in ends else None
 
 
 def _exact(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:

@@ -5,7 +5,10 @@ A plan is a table of lists; the experiments are their product, in the order of t
     n          integers, or "50:10000:50" (first:last:step); see `markov_lrsao.exact.ranges`
     ell        integers, or schedules: "sqrt", "cbrt" (rounded down), "half" = floor((n-5)/2)
     alpha, gamma, r   exact numbers and ranges as text; absent: the algorithm's defaults
-    runs, seed, algorithm, landscape, kernel, arithmetic, limit, restart, batch, outside_h
+    runs, seed, algorithm, landscape, helpers, kernel, arithmetic, limit, restart, batch, outside_h
+
+`landscape` is a text such as "jump" or "regions:widths=3+4+3" (`markov_lrsao.model.catalogue`), or
+the name of a file; `helpers` are objectives to add, a list or text with commas.
 
 `limit` and `restart` may be integers or multiples of n^2 such as "10n2"; the default limit is
 10^4 n^2. An experiment is played in batches of `batch` runs, the unit of work and of storage. Its
@@ -25,7 +28,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -37,11 +40,15 @@ from markov_lrsao.exact.ranges import integers, rationals
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.model.algorithm import Algorithm
-from markov_lrsao.model.landscape import FAMILIES, Landscape, check_n
+from markov_lrsao.model.catalogue import Entry, entry
+from markov_lrsao.model.landscape import Landscape, check_n
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.named import NamedAlgorithm
 from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.model.search import Search
 from markov_lrsao.texts import printable
 from simulate.runs.runner import LARGEST_LIMIT, check_runs, default_limit
+from simulate.runs.searching import SearchTable
 
 __all__ = [
     "ALGORITHMS",
@@ -55,8 +62,8 @@ __all__ = [
 ]
 
 ALGORITHMS = ("lrsao", "earl", "rls")
+"""Algorithms that learn, or could; the names of all others are `markov_lrsao.model.named`'s."""
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "algorithm": ALGORITHMS,
     "kernel": ("event", "step"),
     "arithmetic": ("exact", "float64"),
     "outside_h": (False, True),
@@ -67,6 +74,7 @@ _SCALARS = (
     "seed",
     "algorithm",
     "landscape",
+    "helpers",
     "kernel",
     "arithmetic",
     "limit",
@@ -83,6 +91,7 @@ _DEFAULTS: dict[str, Any] = {
     "seed": 1,
     "algorithm": "lrsao",
     "landscape": "jump",
+    "helpers": [],
     "kernel": "event",
     "arithmetic": "exact",
     "limit": None,
@@ -115,19 +124,35 @@ def build_algorithm(
     return Algorithm.rls()
 
 
-def build_landscape(name: str, n: int, ell: int) -> Landscape:
-    """Return a landscape of a family, or the one of a JSON file."""
+def build_any(
+    name: str, landscape: Landscape, alpha: str | None, gamma: str | None, r: str | None
+) -> Algorithm | Search:
+    """Return lrsao, earl or rls with hyper-parameters, or an algorithm by its name and keys."""
+    if name in ALGORITHMS:
+        return build_algorithm(name, landscape.n, alpha, gamma, r)
     if not isinstance(name, str):
-        raise ParameterError(
-            f"landscape = {name!r} is not text: write {', '.join(FAMILIES)}, or "
-            f"the name of a JSON file"
-        )
-    if name in FAMILIES:
-        return FAMILIES[name].at(n, ell)
-    landscape = Landscape.load(name)
-    if n != landscape.n:
-        raise ParameterError(f"n = {n} differs from the n = {landscape.n} of {name}")
-    return landscape
+        raise ParameterError(f"algorithm = {name!r} is not text: write e.g. lrsao or ea:rate=1/n")
+    found = NamedAlgorithm.of(name).on(landscape)
+    for key, value in (("alpha", alpha), ("gamma", gamma), ("r", r)):
+        if value is not None:
+            raise ParameterError(
+                f"{key} = {value} has no meaning for algorithm = {name}: write it behind the name"
+            )
+    return found
+
+
+def build_landscape(name: str, n: int, ell: int) -> Landscape:
+    """Return a landscape by its text, or the one of a file; l = 0 stands for none."""
+    return entry(name).at(n, ell or None)
+
+
+def _named(values: Mapping[str, Any]) -> Entry:
+    """Return the landscape of a plan with its helpers."""
+    helpers = values["helpers"]
+    names = helpers.split(",") if isinstance(helpers, str) else helpers
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"helpers = {helpers!r} must be a list of names, or text with commas")
+    return entry(values["landscape"], [name.strip() for name in names])
 
 
 def parse_count(value: Any, n: int, name: str) -> int | None:
@@ -161,12 +186,23 @@ def ells_at(value: object, n: int) -> list[int]:
     return found or integers([], "ell")
 
 
-def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
+def _search_digest(landscape: Landscape, search: Search) -> str:
+    """Return the digest of a search: the actions, modes and switches, but not its name."""
+    content = replace(search, name=""), landscape.actions, landscape.target
+    digest = hashlib.sha256(repr(content).encode())
+    for values in landscape.objectives.values():
+        digest.update(values.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def content_digest(landscape: Landscape, algorithm: Algorithm | Search) -> str:
     """Return a digest of what a landscape and an algorithm *are*; names do not enter.
 
     Two files with the same objectives, target and milestones have the same digest, and so has
     a family's landscape with these values.
     """
+    if isinstance(algorithm, Search):
+        return _search_digest(landscape, algorithm)
     actions = landscape.actions
     forms = [
         [rational_text(value) for value in (form.constant, form.chosen, form.target)]
@@ -183,9 +219,13 @@ def content_digest(landscape: Landscape, algorithm: Algorithm) -> str:
         algorithm.state,
         algorithm.actions,
     ]
+    if algorithm.epsilon != 0:  # digests of greedy agents stay as they were
+        head.append(rational_text(algorithm.epsilon))
     digest = hashlib.sha256(json.dumps(head).encode())
     for values in landscape.objectives.values():
         digest.update(values.astype("<i8").tobytes())
+    if landscape.scale != 1:
+        digest.update(f"over {landscape.scale}".encode())
     return digest.hexdigest()
 
 
@@ -250,7 +290,7 @@ class Experiment:
         digest = hashlib.sha256(self._identity()).digest()
         return tuple(int.from_bytes(digest[i : i + 4], "big") for i in (0, 4, 8, 12))
 
-    def law(self) -> StepLaw:
+    def law(self) -> StepLaw | SearchTable:
         """Build the law."""
         if self.definition is None:
             landscape = build_landscape(self.landscape, self.n, self.ell)
@@ -259,18 +299,19 @@ class Experiment:
             landscape = Landscape.from_arrays(
                 data["objectives"], data["target"], data["milestones"], name=data["name"]
             )
-        return StepLaw.of(
-            landscape, build_algorithm(self.algorithm, self.n, self.alpha, self.gamma, self.r)
-        )
+        algorithm = build_any(self.algorithm, landscape, self.alpha, self.gamma, self.r)
+        if isinstance(algorithm, Search):
+            return SearchTable(landscape, algorithm, None, None)
+        return StepLaw.of(landscape, algorithm)
 
 
-def _define(landscape: Landscape) -> str | None:
+def _define(named: Entry, landscape: Landscape) -> str | None:
     """Return a file's landscape as canonical JSON."""
-    if landscape.family is not None:
+    if named.named is not None:
         return None
     return json.dumps(
         {
-            "objectives": {name: values.tolist() for name, values in landscape.objectives.items()},
+            "objectives": landscape.listed(),
             "target": landscape.target,
             "milestones": list(landscape.milestones),
             "name": landscape.name,
@@ -320,11 +361,11 @@ class Plan:
                 check_runs(number, name)
         experiments: dict[str, Experiment] = {}
         alphas, gammas, rs = (_texts(values[name], name) for name in ("alpha", "gamma", "r"))
-        sizes = integers(values["n"])
+        sizes, named = integers(values["n"]), _named(values)
         _check_size(sizes, values["ell"], len(alphas) * len(gammas) * len(rs))
         for n in sizes:
             for ell, alpha, gamma, r in product(ells_at(values["ell"], n), alphas, gammas, rs):
-                experiment = _experiment(n, ell, alpha, gamma, r, values, outside_h)
+                experiment = _experiment(named, n, ell, alpha, gamma, r, values, outside_h)
                 experiments.setdefault(experiment.key, experiment)
         return cls(tuple(experiments.values()))
 
@@ -369,6 +410,7 @@ def _check_size(sizes: list[int], ells: Any, points: int) -> None:
 
 
 def _experiment(
+    named: Entry,
     n: int,
     ell: int,
     alpha: str | None,
@@ -378,23 +420,25 @@ def _experiment(
     outside_h: bool,
 ) -> Experiment:
     """Build one experiment, or refuse it."""
-    landscape = build_landscape(values["landscape"], n, ell)
-    algorithm = build_algorithm(values["algorithm"], n, alpha, gamma, r)
-    check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
+    landscape = named.at(n, ell or None)
+    algorithm = build_any(values["algorithm"], landscape, alpha, gamma, r)
+    if isinstance(algorithm, Algorithm):
+        check_hypothesis(landscape, algorithm, outside_h=outside_h or values["outside_h"])
     limit = parse_count(values["limit"], n, "limit")
     return Experiment(
         n=n,
-        ell=ell,
+        ell=landscape.ell,
         alpha=alpha,
         gamma=gamma,
         r=r,
-        definition=_define(landscape),
+        landscape=named.canonical,
+        definition=_define(named, landscape),
         content=content_digest(landscape, algorithm),
         limit=default_limit(n) if limit is None else limit,
         restart=parse_count(values["restart"], n, "restart"),
         **{
             name: values[name]
-            for name in ("algorithm", "landscape", "kernel", "arithmetic", "seed", "runs", "batch")
+            for name in ("algorithm", "kernel", "arithmetic", "seed", "runs", "batch")
         },
     )
 

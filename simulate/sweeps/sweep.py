@@ -25,6 +25,7 @@ from markov_lrsao.progress import Progress, no_progress
 from simulate.runs.batches import Batch, Runs, pack
 from simulate.runs.runner import available_cores, simulate
 from simulate.runs.samples import Samples
+from simulate.runs.searching import SearchTable
 from simulate.runs.stopping import Stop, threads
 from simulate.statistics.estimates import Summary, summary
 from simulate.sweeps.cluster import SchedulerError, on_dask
@@ -44,7 +45,7 @@ Batches = Generator[tuple[int, Batch] | None, None, None]
 
 
 @lru_cache(maxsize=8)
-def _law(text: str) -> StepLaw:
+def _law(text: str) -> StepLaw | SearchTable:
     return Experiment.from_text(text).law()
 
 

@@ -32,6 +32,7 @@ def parameters_at(n: int, place: str | None) -> tuple[Fraction, Fraction, Fracti
     return alpha, gamma, low + (high - low) * Fraction(place)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_the_law_of_the_position_is_algorithm_ones(place: str | None) -> None:
     n = 7

@@ -66,14 +66,18 @@ def offered(run: Run, shell: str, line: str) -> list[str]:
     return [row.split("\t")[0] for row in out.splitlines() if row]  # fish: word, tab, description
 
 
+METHODS = {"auto", "joint", "crossing", "dense"} | {
+    *("birth-death", "block-tridiagonal", "back-substitution"),
+}
 CASES = [
     ("markov-lrsao ex", {"exact", "export"}),
-    ("markov-lrsao exact --method ", {"auto", "joint", "crossing"}),
+    ("markov-lrsao exact --method ", METHODS),
+    ("markov-lrsao exact --algorithm e", {"ea", "ea-positive", "earl"}),
     ("markov-lrsao exact --method c", {"crossing"}),
     ("markov-lrsao distribution --method ", {"auto", "powers", "inversion"}),
     ("markov-lrsao export --format p", {"prism", "prism-language"}),
     ("markov-lrsao states --part ", {"left", "slope", "right", "all"}),
-    ("markov-lrsao sites --landscape j", {"jump", "jump-open"}),
+    ("markov-lrsao sites --landscape j", {"jump", "jump-open", "jump-m"}),
     ("markov-lrsao curve --ell ", {"2", "cbrt", "sqrt", "half"}),
     ("markov-lrsao sweep --kernel ", {"event", "step"}),
     ("markov-lrsao simulate --ar", {"--arithmetic"}),
@@ -92,7 +96,7 @@ def test_values_are_completed(line: str, expected: set[str], run: Run) -> None:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_completes(shell: str, run: Run) -> None:
     assert set(offered(run, shell, "markov-lrsao ")) == COMMANDS
-    assert set(offered(run, shell, "markov-lrsao exact --method ")) == {"auto", "joint", "crossing"}
+    assert set(offered(run, shell, "markov-lrsao exact --method ")) == METHODS
     assert {"--n", "--ell", "--json"} <= set(offered(run, shell, "markov-lrsao exact --"))
     assert offered(run, shell, "markov-lrsao solve ") == []  # names of files
 

@@ -28,6 +28,7 @@ BASE = {
     "formula": "formula phase1",
     "curve": "curve --n 9 --ell 2 --workers 1",
     "reference": "reference",
+    "landscapes": "landscapes jump",
     "replay": "replay bad.json",
     "map": "map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5 --workers 1",
     "export": "export out.drn --n 9 --ell 2",

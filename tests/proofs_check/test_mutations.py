@@ -112,6 +112,7 @@ def test_without_the_upper_end_of_h_nothing_is_proved_about_lemma_12() -> None:
     assert any(e.verdict is Verdict.UNKNOWN for e in smt)
 
 
+@pytest.mark.slow
 def test_other_tables_of_signs_are_missed() -> None:
     [result] = verify(
         ["Signs decide the slope"],

@@ -108,7 +108,7 @@ def instances(draw: st.DrawFn) -> Instance:
     alpha, gamma = draw(rates), draw(rates)
     kind = draw(st.sampled_from(["inside", "outside", "outside", "earl", "rule", "rule"]))
     if kind == "inside":
-        gain = Landscape.from_arrays(objectives, target, milestones).largest_gain
+        gain = int(Landscape.from_arrays(objectives, target, milestones).largest_gain)
         gamma = Fraction(1, draw(st.integers(2, 40)))
         low, high = h_interval(gain + 1, 0, alpha, gamma)
         r = low + (high - low) * draw(rates) if low < high else Fraction(3, 2)

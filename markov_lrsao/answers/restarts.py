@@ -1,0 +1,183 @@
+"""Restarts: the cut-off after which a run is best begun anew, from the law of T.
+
+A run that is cut off after c steps and begun anew, until one ends, takes
+R(c) = (P(T > 0) + .. + P(T > c - 1)) / P(T <= c) steps on average. The numerator N(c) grows with
+c and is a lower bound of R, so that a horizon with N(horizon) above the best value settles all
+cut-offs beyond it. Without restarts the time is E[T], the limit of R where T is finite; restarts
+pay if some R(c) is certainly below it. As elsewhere the evaluation of a start is not counted, so
+that from a random start R(1) is nearly that of random search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from markov_lrsao.answers.distribution import distribution
+from markov_lrsao.answers.searches import (
+    Start,
+    positions_at_least,
+    search_law,
+    search_runtime,
+    start_law,
+)
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.memoryless.tails import cumulated
+from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
+from markov_lrsao.model.landscape import Landscape
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
+from markov_lrsao.model.search import Search
+from markov_lrsao.tables import table
+
+__all__ = ["RestartResult", "restarts"]
+
+FloatArray = npt.NDArray[np.float64]
+_MOST = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class RestartResult:
+    """The best cut-off, as far as the law of T is known.
+
+    Attributes
+    ----------
+    cutoff : the best cut-off up to the horizon
+    value, error : R(cutoff) and a bound of its error
+    settled : whether no cut-off beyond the horizon can be better
+    curve : R(c) for c = 0 .. horizon; infinite at 0 and where no run has ended
+    mean : E[T] without restarts
+    """
+
+    landscape: str
+    algorithm: str
+    n: int
+    cutoff: int
+    value: float
+    error: float
+    settled: bool
+    mean: Quantity
+    curve: FloatArray
+
+    @property
+    def pays(self) -> bool:
+        """Whether restarts at the cut-off are certainly better than none."""
+        return self.mean.infinite or self.value + self.error < float(self.mean.lower)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form, with the curve at some fifty cut-offs."""
+        return {
+            "landscape": self.landscape,
+            "algorithm": self.algorithm,
+            "n": self.n,
+            "cutoff": self.cutoff,
+            "value": self.value,
+            "error": self.error,
+            "settled": self.settled,
+            "horizon": len(self.curve) - 1,
+            "without": self.mean.to_dict(),
+            "pays": self.pays,
+            "curve": [[c, float(self.curve[c])] for c in self._shown()],
+        }
+
+    def _shown(self, count: int = 50) -> list[int]:
+        """Return cut-offs in geometric steps at which the curve is finite."""
+        first = int(np.argmax(np.isfinite(self.curve)))
+        last = len(self.curve) - 1
+        grid = np.geomspace(max(first, 1), last, count).astype(int)
+        return sorted({*grid.tolist(), self.cutoff})
+
+    def __str__(self) -> str:
+        """Return a table for people."""
+        rows = [[f"{c:,}", f"{self.curve[c]:.8g}"] for c in self._shown(12)]
+        beyond = "" if self.settled else f" up to {len(self.curve) - 1:,}; later ones are open"
+        told = (
+            f"best cut-off{beyond}: {self.cutoff:,}, expected time {self.value:.10g} "
+            f"(within {self.error:.1e})"
+        )
+        if not self.pays:
+            told = "restarts do not pay: no cut-off" + (beyond or " at all") + " beats running on"
+        without = "infinite" if self.mean.infinite else f"{float(self.mean):.10g}"
+        return (
+            f"{self.algorithm} on {self.landscape}, n = {self.n}\n\n"
+            f"{table(['cut-off', 'expected time'], rows, right=[0, 1])}\n\n"
+            f"{told}; without restarts {without}"
+        )
+
+
+def restarts(
+    landscape: Landscape | LeadingOnes,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
+    *,
+    start: Start | None = None,
+    horizon: int | None = None,
+    outside_h: bool = False,
+) -> RestartResult:
+    """Return the cut-off that minimises the expected time with restarts.
+
+    Parameters
+    ----------
+    horizon : the largest cut-off to look at; default: doubled until nothing beyond can be better,
+        or about four times the mean
+
+    Raises
+    ------
+    ParameterError, UndecidedComparisonError
+        The law of T is not known.
+    """
+    if horizon is not None and not 1 <= horizon <= _MOST:
+        raise ParameterError(f"horizon = {horizon} is out of range: 1 .. {_MOST:,} is allowed")
+    chosen = algorithm.on(landscape) if isinstance(algorithm, NamedAlgorithm) else algorithm
+    if isinstance(chosen, Search):
+        law = search_law(landscape, chosen)
+        begin, target = start_law(law, start), positions_at_least(law, None)
+        mean = search_runtime(landscape, chosen, start=start, field="float").total
+        until = horizon or 16 * law.n
+        while True:
+            reached, error = cumulated(law, begin, target, until)
+            found = _best(landscape, chosen.name, reached, error, mean)
+            done = horizon is not None or found.settled or reached[-1] > 1 - 1e-9
+            if done or 2 * until * law.n * law.modes > 50 * _MOST:
+                return found
+            until *= 2
+    if isinstance(landscape, LeadingOnes):
+        raise ParameterError("LeadingOnes takes searches that do not learn; choose e.g. ea")
+    known = distribution(landscape, chosen, outside_h=outside_h)
+    until = horizon or min(_MOST, known.horizon)
+    reached = np.asarray(known.cdf(np.arange(until + 1)), dtype=float)
+    name = algorithm_at(chosen, landscape.n).name
+    return _best(landscape, name, reached, known.error, known.expectation)
+
+
+def _best(
+    landscape: Landscape | LeadingOnes,
+    name: str,
+    reached: FloatArray,
+    error: float,
+    mean: Quantity,
+) -> RestartResult:
+    """Return the best cut-off of a law given by P(T <= t), t = 0, 1, .."""
+    spent = np.concatenate([[0.0], np.cumsum(1.0 - reached)[:-1]])
+    slack = error * np.arange(len(reached)) + 1e-12 * spent
+    with np.errstate(divide="ignore", invalid="ignore"):
+        curve = np.where(reached > 0, spent / reached, np.inf)
+        upper = np.where(reached > error, (spent + slack) / (reached - error), np.inf)
+        lower = np.where(reached + error > 0, (spent - slack) / (reached + error), 0.0)
+    curve[0] = upper[0] = np.inf  # a cut-off is at least one step
+    cutoff = int(np.argmin(upper))
+    value = float(curve[cutoff])
+    return RestartResult(
+        landscape=landscape.name,
+        algorithm=name,
+        n=landscape.n,
+        cutoff=cutoff,
+        value=value,
+        error=float(max(upper[cutoff] - value, value - lower[cutoff])),
+        settled=bool(spent[-1] - slack[-1] > upper[cutoff]),
+        mean=mean,
+        curve=curve,
+    )

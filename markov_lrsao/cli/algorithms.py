@@ -1,0 +1,105 @@
+"""`--algorithm NAME:key=value`: the algorithms that commands know by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from markov_lrsao.cli.completion import algorithms
+from markov_lrsao.errors import ParameterError
+
+if TYPE_CHECKING:
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.landscape import Landscape
+    from markov_lrsao.model.levels import LeadingOnes
+    from markov_lrsao.model.search import Search
+
+__all__ = [
+    "ALGORITHM_NAME",
+    "LEADING_ONES",
+    "AlgorithmOption",
+    "AtLeastOption",
+    "StartOption",
+    "chosen_algorithm",
+    "searched",
+]
+
+LEADING_ONES = "leadingones"
+ALGORITHM_NAME = typer.Option(
+    "--algorithm",
+    help="NAME[:key=value,..]: lrsao, earl, rls, rls-k, ea, ea-positive, metropolis, mahh, mmahh, "
+    "random, gradient, portfolio; see docs/algorithms.md.",
+    metavar="<name>",
+    autocompletion=algorithms,
+)
+AlgorithmOption = Annotated[str, ALGORITHM_NAME]
+StartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        help="zero, random or a position |x|; for algorithms that do not learn.",
+        show_default="zero",
+        metavar="<start>",
+    ),
+]
+AtLeastOption = Annotated[
+    str | None,
+    typer.Option(
+        "--at-least",
+        help="The value of the target at which a run ends; for algorithms that do not learn.",
+        show_default="the optimum's",
+        metavar="<value>",
+    ),
+]
+
+
+def chosen_algorithm(
+    text: str,
+    landscape: Landscape | LeadingOnes,
+    alpha: str | None,
+    gamma: str | None,
+    r: str | None,
+) -> Algorithm | Search:
+    """Return the algorithm that was named, with the hyper-parameters that were given.
+
+    Raises
+    ------
+    ParameterError
+        It is not known, or a hyper-parameter has no meaning for it.
+    """
+    from markov_lrsao.exact.rationals import rational
+    from markov_lrsao.model.named import ALGORITHMS, NamedAlgorithm
+
+    named = NamedAlgorithm.of(text)
+    given = {"alpha": alpha, "gamma": gamma, "r": r}
+    for key, value in given.items():
+        if value is None:
+            continue
+        if key not in ALGORITHMS[named.name]:
+            raise ParameterError(
+                f"--{key} {value} has no meaning for algorithm {named.name}; leave it out"
+            )
+        if key in dict(named.values):
+            raise ParameterError(f"{key} is given twice: by --{key} and in --algorithm {text}")
+        named = named.given(key, rational(value, key))
+    return named.on(landscape)
+
+
+def searched(
+    n: int | None, ell: int | None, landscape: str, helpers: str | None = None
+) -> Landscape | LeadingOnes:
+    """Return the landscape that was named; LeadingOnes has levels instead of positions."""
+    from markov_lrsao.cli.options import shape_of
+    from markov_lrsao.model.levels import LeadingOnes
+
+    if landscape != LEADING_ONES:
+        return shape_of(landscape, n, ell, helpers)
+    if n is None:
+        raise ParameterError("--n is missing: give the length of the bit strings, e.g. --n 9")
+    for name, value in (("ell", ell), ("helpers", helpers)):
+        if value is not None:
+            raise ParameterError(
+                f"--{name} {value} has no meaning for {LEADING_ONES}; leave it out"
+            )
+    return LeadingOnes(n)

@@ -1,0 +1,71 @@
+"""Restarts: cut-offs against fractions computed by hand, bounds, and simulated restarts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from bit_strings import ONE, Strings, flips, not_worse
+
+from markov_lrsao import Algorithm, Landscape, simulate
+from markov_lrsao.answers.restarts import restarts
+from markov_lrsao.errors import ParameterError
+
+TRAP = [0, 1, 2, 1, 3, 0, 1]
+"""One-bit flips from a random start get stuck at 2 or 6, or find the optimum at 4."""
+
+
+def by_hand(values: list[int], horizon: int) -> list[Fraction | None]:
+    """R(c) of RLS from a random start, on bit strings, in fractions."""
+    n = len(values) - 1
+    strings = Strings.of_ones(values)
+    next_ = strings.mixed([(ONE, strings.f, flips(n, 1), not_worse)])
+    now, spent, found = dict(strings.start("random")), Fraction(0), []
+    for _ in range(horizon + 1):
+        ended = sum((p for (x, _), p in now.items() if x in strings.best), Fraction(0))
+        found.append(spent / ended if ended else None)
+        spent += 1 - ended
+        after: dict[tuple[int, int], Fraction] = {}
+        for state, p in now.items():
+            for other, w in [(state, ONE)] if state[0] in strings.best else next_(state):
+                after[other] = after.get(other, Fraction(0)) + p * w
+        now = after
+    return found
+
+
+def test_the_curve_is_that_of_bit_strings() -> None:
+    known = by_hand(TRAP, 12)
+    shape = Landscape.from_arrays({"F": TRAP}, target="F")
+    found = restarts(shape, Algorithm.named("rls"), start="random", horizon=12)
+    assert found.curve[0] == float("inf")
+    for ours, theirs in zip(found.curve[1:], known[1:], strict=True):
+        assert ours == pytest.approx(float(theirs)) if theirs is not None else ours == float("inf")
+    best = min(t for t in known[1:] if t is not None)
+    assert abs(found.value - float(best)) <= found.error < 1e-9
+
+
+def test_restarts_pay_where_runs_get_stuck() -> None:
+    shape = Landscape.from_arrays({"F": TRAP}, target="F")
+    found = restarts(shape, Algorithm.named("rls"), start="random")
+    assert found.pays
+    assert found.settled
+    assert found.mean.infinite
+    played = simulate(
+        shape, Algorithm.named("rls"), start="random", runs=4000, seed=2, threads=1,
+        restart=found.cutoff,
+    )  # fmt: skip
+    error = played.times.std() / 4000**0.5
+    assert abs(played.times.mean() - found.value) < 4.5 * error
+
+
+def test_restarts_do_not_pay_for_lrsao_nor_for_the_coupon_collector() -> None:
+    assert not restarts(Landscape.onemax(12), Algorithm.named("rls")).pays
+    found = restarts(Landscape.jump(9, 2))
+    assert not found.pays
+    assert "do not pay" in str(found)
+    assert found.to_dict()["pays"] is False
+
+
+def test_a_wrong_horizon_is_refused() -> None:
+    with pytest.raises(ParameterError, match="horizon"):
+        restarts(Landscape.onemax(9), Algorithm.named("rls"), horizon=0)
