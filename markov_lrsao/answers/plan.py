@@ -65,6 +65,8 @@ MOST_VALUED_STATES = 250_000
 """Default limit of chains with values: some 20 seconds to explore."""
 _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
+_LEAST_RELEARNT_N = 12
+"""From here on the patterns of three plateaus and more take minutes, and leave choices open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +148,7 @@ def plan(law: StepLaw, options: Options) -> Plan:
     """
     if options.method == "auto" and options.merge:
         place = several_plateaus(law)
-        if not isinstance(place, Refused):
+        if not isinstance(place, Refused) and law.n >= _LEAST_RELEARNT_N:
             return Relearnt(place)
     found = _by_patterns(law, options)
     match found:

@@ -230,7 +230,9 @@ class SharedRow:
                 )
             if len(self.states) > largest:
                 raise StateSpaceTooLargeError(
-                    f"following the shared row takes more than {largest:,} states"
+                    f"following the shared row takes more than {largest:,} states; "
+                    f"raise `max_states`, or estimate with `simulate()`",
+                    advised=True,
                 )
 
     def _ways(self, state: Walk) -> tuple[bool, list[list[_Way]]]:
