@@ -6,7 +6,7 @@ BIN := .venv/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 MADE := .venv/made-with-python-$(VERSION)
 
-.PHONY: run test test-slow test-exhaustive check hooks bench clean
+.PHONY: run test test-slow test-exhaustive check hooks bench docs clean
 
 run: $(MADE)/installed
 	$(BIN)/markov-lrsao exact --n 9 --ell 2
@@ -33,6 +33,10 @@ hooks: $(MADE)/installed-test
 bench: $(MADE)/installed-test
 	$(BIN)/python -m benchmarks
 
+docs: $(MADE)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo 'open site/index.html, or (with search): $(BIN)/python -m http.server --bind 127.0.0.1 --directory site'
+
 $(MADE)/venv:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is $(VERSION): make PYTHON=python3.11")'
 	rm -rf .venv
@@ -47,6 +51,10 @@ $(MADE)/installed: pyproject.toml | $(MADE)/venv
 
 $(MADE)/installed-test: pyproject.toml | $(MADE)/venv
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(MADE)/installed-docs: pyproject.toml | $(MADE)/venv
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 clean:

@@ -51,6 +51,33 @@ def random_sparse(size: int, degree: int = 3, seed: int = 1) -> MarkovChain:
     return _labelled(rows, size)
 
 
+def plane_walk(side: int) -> MarkovChain:
+    """Return the walk on side x side squares that stays where it would leave, to a corner."""
+    import numpy as np
+
+    size = side * side
+    here = np.arange(size - 1)
+    x, y = here % side, here // side
+    moves = [
+        np.clip(x + dx, 0, side - 1) + side * np.clip(y + dy, 0, side - 1)
+        for dx, dy in ((0, -1), (-1, 0), (1, 0), (0, 1))
+    ]
+    to = np.sort(np.stack(moves, axis=1), axis=1)
+    first = np.ones(to.shape, bool)
+    first[:, 1:] = to[:, 1:] != to[:, :-1]
+    weight = np.add.reduceat(np.ones(to.size, np.int64), np.flatnonzero(first.ravel()))
+    counts = np.append(first.sum(axis=1), 1)
+    chain = MarkovChain(
+        indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        indices=np.append(to[first], size - 1).astype(np.int64),
+        numerators=np.append(weight, 1).astype(np.int64),
+        denominators=np.append(np.full(size - 1, 4), 1).astype(np.int64),
+        start=np.array([0]),
+        positions=np.arange(size),
+    )
+    return chain.with_labels({"target": np.array([size - 1])})
+
+
 def symmetric_walk(top: int) -> MarkovChain:
     """Return the walk on 0..top, up and down with 1/2, staying at 0: E = top (top + 1)."""
     half = fmpq(1, 2)
@@ -83,6 +110,7 @@ _FAMILIES: dict[str, Callable[[int], MarkovChain]] = {
     "random": random_sparse,
     "symmetric": symmetric_walk,
     "stiff": stiff_walk,
+    "plane": plane_walk,
 }
 
 

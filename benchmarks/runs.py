@@ -28,6 +28,7 @@ class Run:
     states: int = 0
     memory: float = 0.0
     failure: str = ""
+    bound: float | None = None  # of the relative error, where the tool certifies one
 
     @property
     def total(self) -> float:
@@ -68,6 +69,7 @@ def _run(tool: str, command: list[str], limit: float, tree: Path = ROOT) -> Run:
         data["value"],
         data["states"],
         data.get("memory", 0.0),
+        bound=data.get("bound"),
     )
 
 

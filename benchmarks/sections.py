@@ -12,6 +12,7 @@ from flint import fmpq
 from benchmarks import chains
 from benchmarks.report import Section, ratio, relative_error, seconds
 from benchmarks.runs import Run, foreign_python, run_foreign, run_worker
+from benchmarks.solving import solving
 from markov_lrsao import MarkovChain
 
 __all__ = ["SECTIONS"]
@@ -491,6 +492,7 @@ SECTIONS: dict[str, Callable[[Path, bool], Sections]] = {
     "enumeration": enumeration,
     "floats": floats,
     "others": others,
+    "solving": solving,
     "stiff": stiff,
     "peers": peers,
     "large": large,

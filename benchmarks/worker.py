@@ -55,28 +55,29 @@ def _clock(stages: dict[str, list[float]], name: str, work: Callable[[], Any]) -
 
 
 def _ours(path: str, label: str, repeat: int, field: Field, quantity: str) -> Result:
+    """Solve for every state; floats come with a bound of each error, which is timed as well."""
     import numba  # noqa: F401  the compiled paths are what is measured, also on small chains
 
-    from markov_lrsao.chains.hitting import hitting_times
-    from markov_lrsao.chains.reaching import reach_probabilities
+    from markov_lrsao.chains.hitting import hitting_times, hitting_times_with_errors
+    from markov_lrsao.chains.reaching import reach_probabilities, reach_probabilities_with_errors
     from markov_lrsao.exchange import read_chain
 
+    exactly = hitting_times if quantity == "time" else reach_probabilities
+    nearly = hitting_times_with_errors if quantity == "time" else reach_probabilities_with_errors
     stages: dict[str, list[float]] = {}
-    value = None
+    result: Result = {}
     for _ in range(repeat):
         chain = _clock(stages, "load", lambda: read_chain(path)).chain
         target = chain.labelled(label)
         start = int(chain.start[0])
-        if quantity == "time":
-            times = _clock(stages, "solve", partial(hitting_times, chain, target, field=field))
-            value = times[start]
+        if field == "exact":
+            result["value"] = str(_clock(stages, "solve", partial(exactly, chain, target))[start])
         else:
-            chances = _clock(
-                stages, "solve", partial(reach_probabilities, chain, target, field=field)
-            )
-            value = chances[start]
-        states = chain.size
-    return {"stages": stages, "value": str(value), "states": states}
+            found = _clock(stages, "solve", partial(nearly, chain, target))
+            result["value"] = str(found.mid[start])
+            result["bound"] = float(found.rad[start] / found.mid[start])
+        result["states"] = chain.size
+    return {"stages": stages, **result}
 
 
 def _storm(path: str, label: str, repeat: int, field: str, quantity: str) -> Result:
@@ -107,22 +108,62 @@ def _storm(path: str, label: str, repeat: int, field: str, quantity: str) -> Res
     return {"stages": stages, "value": str(value), "states": model.nr_states}
 
 
-def _spsolve(path: str, label: str, repeat: int) -> Result:
+def _scipy(path: str, label: str, repeat: int, method: str, quantity: str) -> Result:
+    """Solve (1 - P) x = b for every state that may or may not reach the label, by SciPy."""
     import numpy as np
     from scipy.sparse import csc_array, eye_array
-    from scipy.sparse.linalg import spsolve
 
+    from markov_lrsao.chains.reaching import qualitative
     from markov_lrsao.exchange import read_chain
 
     stages: dict[str, list[float]] = {}
     chain = read_chain(path).chain
-    inside = np.flatnonzero(~chain.labelled(label))
+    never, surely = qualitative(chain, chain.labelled(label))
+    unknown = ~chain.labelled(label) if quantity == "time" else ~never & ~surely
+    inside = np.flatnonzero(unknown)
+    solve = _LINEAR[method]
     for _ in range(repeat):
         matrix = chain.to_scipy()
         system = csc_array(eye_array(len(inside)) - matrix[inside][:, inside])
-        values = _clock(stages, "solve", lambda: spsolve(system, np.ones(len(inside))))  # noqa: B023
+        right = np.ones(len(inside))
+        if quantity != "time":
+            right = matrix[inside] @ surely.astype(float)
+        values = _clock(stages, "solve", partial(solve, system, right))
     at = int(np.searchsorted(inside, chain.start[0]))
     return {"stages": stages, "value": repr(float(values[at])), "states": chain.size}
+
+
+def _spsolve(system: Any, right: Any) -> Any:
+    from scipy.sparse.linalg import spsolve
+
+    return spsolve(system, right)
+
+
+def _superlu(system: Any, right: Any) -> Any:
+    from scipy.sparse.linalg import splu
+
+    factors = splu(
+        system,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    return factors.solve(right)
+
+
+def _bicgstab(system: Any, right: Any) -> Any:
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import LinearOperator, bicgstab
+
+    rows, diagonal = csr_array(system), system.diagonal()
+    jacobi = LinearOperator(rows.shape, lambda x: x / diagonal)
+    values, failed = bicgstab(rows, right, rtol=1e-13, atol=0.0, maxiter=2000, M=jacobi)
+    if failed:
+        raise ArithmeticError("BiCGSTAB did not converge")
+    return values
+
+
+_LINEAR = {"spsolve": _spsolve, "superlu": _superlu, "bicgstab": _bicgstab}
 
 
 def _sympy(path: str, label: str, repeat: int) -> Result:
@@ -234,7 +275,9 @@ def _file_task(name: str, path: str, label: str, repeat: int, quantity: str) -> 
         return _ours(path, label, repeat, _field(field), quantity)
     if tool == "storm":
         return _storm(path, label, repeat, field, quantity)
-    return _spsolve(path, label, repeat) if tool == "spsolve" else _sympy(path, label, repeat)
+    if tool in _LINEAR:
+        return _scipy(path, label, repeat, tool, quantity)
+    return _sympy(path, label, repeat)
 
 
 TASKS = (
@@ -245,6 +288,8 @@ TASKS = (
     "storm-topological",
     "storm-plain",
     "spsolve",
+    "superlu",
+    "bicgstab",
     "sympy",
     "enumerate",
     "storm-build",
@@ -297,6 +342,9 @@ def _warm_compiled(tiny: Path) -> None:
     """Compile (or load from the cache) what only large chains use."""
     import numpy as np
 
+    from benchmarks.chains import plane_walk, random_sparse, symmetric_walk
+    from markov_lrsao.chains.hitting import hitting_times_with_errors
+    from markov_lrsao.chains.reaching import reach_probabilities_with_errors
     from markov_lrsao.chains.solvers.quotient import quotient
     from markov_lrsao.exchange._drn_fast import read_fast
     from markov_lrsao.exchange._reading import Source
@@ -305,6 +353,10 @@ def _warm_compiled(tiny: Path) -> None:
     assert read is not None
     inside = ~read.chain.labelled("target")
     quotient(read.chain, inside, np.zeros(read.chain.size, np.int64))
+    for chain in (plane_walk(30), random_sparse(900), symmetric_walk(900)):
+        target = chain.labelled("target")
+        hitting_times_with_errors(chain, target)
+        reach_probabilities_with_errors(chain, target)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_CODE",
     "GRACE_SECONDS",
+    "begin_worker",
     "interruptible",
     "process_pool",
     "seen",
@@ -240,7 +241,8 @@ def interruptible(call: Callable[[], T], cancel: Callable[[], None]) -> T:
     return results[0]
 
 
-def _begin_worker(parent: int) -> None:
+def begin_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent, and end when it does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end_with_parent(parent)
 
@@ -272,7 +274,7 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     from concurrent.futures import ProcessPoolExecutor
 
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, initializer=_begin_worker, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(workers, initializer=begin_worker, initargs=(os.getpid(),))
     try:
         yield pool
         pool.shutdown()

@@ -22,6 +22,7 @@ from markov_lrsao.answers.plan import Method
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.digits import check_digits
 from markov_lrsao.exact.frames import columns, data_frame
 from markov_lrsao.exact.rationals import integer, rational_text
 from markov_lrsao.interrupts import spread
@@ -49,7 +50,7 @@ SCHEDULES = ("2", "cbrt", "sqrt", "half")
 """The paper's schedules of l: 2, cube root of n, square root of n, floor((n-5)/2)."""
 Schedule = SupportsIndex | str | Callable[[int], SupportsIndex]
 """One l for all n, one of `SCHEDULES`, or a function from n to l."""
-_Job = tuple[LandscapeFamily, int, int, Algorithm | AlgorithmFamily | None, Field, bool]
+_Job = tuple[LandscapeFamily, int, int, Algorithm | AlgorithmFamily | None, Field, int | None, bool]
 
 
 def integer_root(n: int, k: int) -> int:
@@ -138,9 +139,16 @@ def _phases(result: RuntimeResult) -> dict[str, Quantity]:
 
 
 def _point(job: _Job) -> CurvePoint:
-    family, n, ell, algorithm, field, outside_h = job
+    family, n, ell, algorithm, field, digits, outside_h = job
     method: Method = "crossing" if family.has_ell else "auto"
-    result = runtime(family.at(n, ell), algorithm, field=field, method=method, outside_h=outside_h)
+    result = runtime(
+        family.at(n, ell),
+        algorithm,
+        field=field,
+        method=method,
+        digits=digits,
+        outside_h=outside_h,
+    )
     return CurvePoint(n, ell, result)
 
 
@@ -150,7 +158,8 @@ def curve(
     algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     family: LandscapeFamily | Callable[[int], LandscapeFamily] = JUMP,
-    field: Field = "float",
+    field: Field | None = None,
+    digits: int | None = None,
     outside_h: bool = False,
     workers: int = 1,
     progress: Progress = no_progress,
@@ -164,7 +173,8 @@ def curve(
     algorithm : default LRSAO with the paper's hyper-parameters at each n
     family : the landscape, with n and l left open, or a function from n to such a family; without
         a parameter l the schedule is of no account
-    field : "float", or "exact" rationals, which take longer
+    field : "float" (the default), or "exact" rationals, which take longer
+    digits : significant digits, each certain, instead
     outside_h : compute although (H) does not hold
     workers : processes
 
@@ -174,11 +184,14 @@ def curve(
         The family has no such (n, l), or (H) does not hold.
     """
     sizes = [integer(n, "n") for n in ns]
+    if digits is not None:
+        check_digits(digits)
+    chosen: Field = field or ("float" if digits is None else "exact")
     jobs: list[_Job] = []
     for n in sizes:
         own = family if isinstance(family, LandscapeFamily) else family(n)
         size = own.check(n, ell_of(ell, n) if own.has_ell else 0)
-        jobs.append((own, *size, algorithm, field, outside_h))
+        jobs.append((own, *size, algorithm, chosen, digits, outside_h))
     points: list[CurvePoint] = []
     schedule = "" if callable(ell) else f" l = {ell}"
     with progress(f"curve{schedule}", total=len(jobs)) as bar:
@@ -210,7 +223,7 @@ def reference_csv(instances: Sequence[tuple[int, int]], progress: Progress = no_
     writer.writerow(["n", "ell", *[f"{name}{kind}" for name in names for kind in ("", "_decimal")]])
     with progress("reference values", total=len(instances)) as bar:
         for n, ell in instances:
-            r = _point((JUMP, n, ell, None, "exact", False)).result
+            r = _point((JUMP, n, ell, None, "exact", None, False)).result
             values = [r.total, *r.phases, r.variance]
             row: list[str] = [str(n), str(ell)]
             for quantity in values:

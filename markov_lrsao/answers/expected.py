@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.answers.plan import (
     Bounded,
@@ -52,6 +52,7 @@ from markov_lrsao.errors import (
     granted,
 )
 from markov_lrsao.exact.balls import Positive, checked
+from markov_lrsao.exact.digits import check_digits, ends, refined
 from markov_lrsao.exact.moments import central_from_factorial
 from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational
@@ -80,6 +81,7 @@ __all__ = [
     "check_hypothesis",
     "check_learner",
     "exact_moments",
+    "moments_in_balls",
     "moments_in_floats",
     "runtime",
     "seek_runtime",
@@ -90,8 +92,8 @@ _METHODS: tuple[Method, ...] = ("auto", "joint", "crossing")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
-EXACT_VARIANCE_LIMIT = 10_000
-"""Largest n for which crossing counts give an exact variance: about 5 s there. Beyond it the
+EXACT_VARIANCE_LIMIT = 100_000
+"""Largest n for which crossing counts give an exact variance: about 6 s there. Beyond it the
 variance is a float with a bound of its error; the expectations stay exact."""
 
 
@@ -129,6 +131,7 @@ def runtime(
     tolerance: RationalLike | None = None,
     start: Start | None = None,
     at_least: RationalLike | None = None,
+    digits: int | None = None,
     progress: Progress = no_progress,
 ) -> RuntimeResult:
     """Return E[T], its phases and variances.
@@ -149,6 +152,8 @@ def runtime(
     tolerance : relative width of an enclosure at which refinement stops
     start, at_least : where runs begin and end, for searches that do not learn; see
         `markov_lrsao.answers.searches`, which also has their methods
+    digits : significant digits instead of fractions, each certain: any n is fast, in balls whose
+        precision is raised until they are; `result.certified` says whether they all are
 
     Raises
     ------
@@ -157,10 +162,11 @@ def runtime(
     _check_choice("field", field, ("exact", "float"))
     if not 2 <= moments <= 4:
         raise ParameterError(f"moments = {moments} is out of range: choose 2, 3 or 4")
+    _check_wish(digits, field)
     if isinstance(algorithm, NamedAlgorithm):
         algorithm = algorithm.on(landscape)
     if isinstance(algorithm, Search):
-        return search_runtime(
+        found = search_runtime(
             landscape,
             algorithm,
             start=start,
@@ -169,6 +175,7 @@ def runtime(
             moments=moments,
             method=method,
         )
+        return found if digits is None else found.to_digits(digits)
     known = _check_choice("method", method, _METHODS)
     check_learner(landscape, algorithm, start, at_least)
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
@@ -184,8 +191,21 @@ def runtime(
     )
     assert isinstance(landscape, Landscape)
     return granted(
-        seek_runtime(landscape, algorithm, options, moments=moments, outside_h=outside_h)
+        seek_runtime(
+            landscape, algorithm, options, moments=moments, digits=digits, outside_h=outside_h
+        )
     )
+
+
+def _check_wish(digits: int | None, field: Field) -> None:
+    """Refuse a number of digits that is out of range, or wanted of floats."""
+    if digits is None:
+        return
+    if field == "float":
+        raise ParameterError(
+            f"digits = {digits} are certain, and floats are not: give `digits` or floats"
+        )
+    check_digits(digits)
 
 
 def _check_choice(name: str, given: str, known: Sequence[T]) -> T:
@@ -222,6 +242,7 @@ def seek_runtime(
     options: Options,
     *,
     moments: int = 2,
+    digits: int | None = None,
     outside_h: bool = False,
 ) -> RuntimeResult | Refused:
     """Return what `runtime` does, or why there is no answer; only wrong parameters are errors."""
@@ -230,17 +251,17 @@ def seek_runtime(
     algorithm = algorithm_at(algorithm, landscape.n)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
-    found = _solve(law, plan(law, options), options, moments)
+    found = _solve(law, plan(law, options), options, moments, digits)
     match found:
         case Refused(NotAbsorbingError()):
-            found = _solve(law, when_stuck(law, options), options, moments)
+            found = _solve(law, when_stuck(law, options), options, moments, digits)
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
             return Refused(type(e)(f"{e}; {_instead(law, e)}"))
         case Refused():
             return found
     total, *phases = found.values
-    return RuntimeResult(
+    result = RuntimeResult(
         landscape=landscape.name,
         algorithm=algorithm.name,
         n=landscape.n,
@@ -264,9 +285,12 @@ def seek_runtime(
             None if found.undecided is None else Quantity.enclosed(fmpq(0), found.undecided)
         ),
     )
+    return result if digits is None else result.to_digits(digits)
 
 
-def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer | Refused:
+def _solve(
+    law: StepLaw, chosen: Plan, options: Options, moments: int, digits: int | None = None
+) -> Answer | Refused:
     """Return the moments of T and of the phases, as planned."""
     match chosen:
         case Refused():
@@ -274,6 +298,8 @@ def _solve(law: StepLaw, chosen: Plan, options: Options, moments: int) -> Answer
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
         case Counted(d):
+            if digits is not None:
+                return attempt(lambda: _crossing_digits(d, moments, digits))
             return attempt(lambda: _crossing(d, options.field, moments))
         case Bounded(d):
             enclosed = enclose_moments(d, moments)
@@ -372,6 +398,11 @@ def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answe
     return Answer(values, "crossing", decomposition.states)
 
 
+def _crossing_digits(decomposition: Decomposition, moments: int, digits: int) -> Answer:
+    values = moments_in_balls(decomposition, counted_phases(decomposition.law), moments, digits)
+    return Answer(values, "crossing", decomposition.states)
+
+
 def exact_moments(decomposition: Decomposition, order: int) -> list[list[Quantity]]:
     """Return mean and central moments of T and of every phase, exactly."""
     function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
@@ -392,8 +423,21 @@ def moments_in_floats(
         return [[Quantity.of(x) for x in _whole(function(phases))[1:]] for phases in chosen]
 
 
+def moments_in_balls(
+    decomposition: Decomposition, chosen: Sequence[Sequence[bool]], moments: int, digits: int
+) -> list[list[Quantity]]:
+    """Return mean and central moments of the marked phases to so many digits, each certain."""
+
+    def evaluate() -> list[list[arb]]:
+        evaluation = Evaluation(exact=False, balls=True, order=moments)
+        function = GeneratingFunction(decomposition, evaluation)
+        return [central_from_factorial(_whole(function(phases))) for phases in chosen]
+
+    return refined(evaluate, digits, 2 * moments * decomposition.law.n.bit_length())
+
+
 def _whole(element: Element) -> Element:
-    """Check that E[z^T] at z = 1 is 1: exactly, or within the bound of its error.
+    """Check that E[z^T] at z = 1 is 1: exactly, within its ball, or within the bound of its error.
 
     Raises
     ------
@@ -401,10 +445,16 @@ def _whole(element: Element) -> Element:
         Some runs are lost, or counted twice.
     """
     mass = element[0]
-    floating = isinstance(mass, Positive)
-    if not abs(float(mass.value) - 1) <= mass.relative if floating else mass != 1:
+    found = mass.value if isinstance(mass, Positive) else mass
+    if isinstance(mass, Positive):
+        whole = abs(float(found) - 1) <= mass.relative
+    elif isinstance(mass, arb):
+        low, high = ends(mass)
+        whole = low <= 1 <= high
+    else:
+        whole = mass == 1
+    if not whole:
         raise VerificationError(
-            f"the probabilities of all runs add up to {mass.value if floating else mass}, not 1; "
-            f"please report this instance"
+            f"the probabilities of all runs add up to {found}, not 1; please report this instance"
         )
     return element

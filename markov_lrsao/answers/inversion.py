@@ -9,19 +9,18 @@ exactly, and summing the right-hand side over 0..t gives P(T <= t) for any t wit
 forming an array of length N. Three errors remain:
 
 - *aliasing*: at most P(N <= T < infinity) <= E[(T choose k)] / (N choose k) for every k, which
-  is made small by the choice of N (k up to 30 moments are computed for it);
+  is made small by the choice of N (k up to 30 moments are computed for it). They come from sums,
+  products and quotients of non-negative floats, so m roundings one after the other change them
+  by a factor of at most (1 + 2^-53)^m; there are fewer than 10^9 on any path, and the bound is
+  raised by 10^-6 of itself, and by 10^-200 for underflow;
 - *truncation*: only the points with theta <= theta_c are used. Beyond it |G| is bounded by a
   majorant B: the same system solved with every factor 1/(1 - P_ii z) replaced by its modulus
   and all other weights by their absolute values. Each modulus decreases on [0, pi], hence so
-  does B, and one evaluation at theta_c bounds all that is left out;
-- *rounding*: at most m u sum_j B_j |weight_j|, u = 2^-53, with m the number of roundings on
-  the longest path through the computation (a hundred per position); plus the effect of the
-  points themselves and of the weights z P_ij being rounded. A relative change of a weight
-  by e changes G by at most e times the expected number of steps that use it, so c roundings
-  per weight change it by at most c u E[steps] sum_j |weight_j|; elimination within a component
-  of m states counts as 2m of them. The weights are |weight_j| <= 1/j. These numbers of
-  roundings are counted generously, not certified operation by operation; tests evaluate the
-  same points in ball arithmetic and find errors some thousand times below this bound.
+  does B, and one evaluation at theta_c bounds all that is left out. It is done in disks;
+- *rounding*: G is evaluated in disks (`markov_lrsao.exact.disks`), floats whose radii contain
+  every rounding, at points that FLINT encloses. What elimination divides by, 1 - w_ii, is the
+  sum of what else the row has and of what it lacks to 1; the latter is 1 - z at first. So nothing
+  cancels. Radii, and the roundings of the sum over j, make up the error; see `Inversion.rounding`.
 
 Where not all comparisons are decided, or runs fall below the rows that are followed, one way
 of resolving them is evaluated, and the probability of ever meeting one is added to the error.
@@ -53,7 +52,9 @@ from markov_lrsao.errors import (
     attempt,
 )
 from markov_lrsao.exact.balls import Positive, checked
+from markov_lrsao.exact.disks import Circle, Disk
 from markov_lrsao.exact.quantity import UNKNOWN, Exact, Infinite, Quantity
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.exact.series import Element, scale, solve
 from markov_lrsao.model.law import UP, StepLaw
 from markov_lrsao.progress import Progress
@@ -62,14 +63,14 @@ from markov_lrsao.values.refinement import Refined
 
 __all__ = ["Problem", "invert"]
 
-FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 _ALIASING = 1e-13
 _TRUNCATION = 1e-18
 _TAIL_MOMENTS = 30
-_CHUNK = 2_000_000  # sites times points per evaluation: 32 MB an array
-_MOST_WORK = 4_000_000_000  # sites times points in all: some ten minutes
+_CHUNK = 100_000  # sites times points per evaluation: 2 MB an array
+_MOST_WORK = 4_000_000_000  # sites times points in all: an hour or two
 _UNIT = 2.0**-53
-_WEIGHT_ROUNDINGS = 8
+_SLACK, _UNDERFLOW = 1 + 1e-6, 1e-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +137,16 @@ class Problem:
             found = self.evaluate(Evaluation(exact=False, central=True, order=2))
         return [Quantity.of(x) for x in found[1:]]
 
-    @cached_property
-    def steps(self) -> float:
-        """The expected number of steps of all phases, of runs that end."""
-        with checked():
-            every = [True] * len(self.phases)
-            return float(self.evaluate(Evaluation(exact=False, central=True, order=1), every)[1])
+    def at(self, circle: Circle, numbers: IntArray, *, majorant: bool = False) -> Disk:
+        """Return G at points of the unit circle, or the bound B of its modulus."""
+        complements = circle.complements(numbers.tolist())
+        evaluation = Evaluation(
+            exact=False, nodes=1 - complements, complements=complements, majorant=majorant
+        )
+        found = self.evaluate(evaluation)[0]
+        # Where no step counts, the value is one for all.
+        shape = (len(numbers),)
+        return Disk(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
 
 
 def invert(law: StepLaw, phase: int | None, progress: Progress) -> Inversion | Refused:
@@ -249,35 +254,29 @@ def _inversion(
             f"the distribution needs {cut:,} points at {sites:,} sites, more than "
             f"{_MOST_WORK:,} evaluations; simulate instead, or choose a larger ell"
         )
-    values = np.empty(cut + 1, dtype=np.complex128)
+    circle = Circle(points)
+    values, radii = np.empty(cut + 1, dtype=np.complex128), np.empty(cut + 1)
+    values[0], radii[0] = to_float(problem.reached), _UNIT
     chunk = max(1, _CHUNK // sites)
-    with progress("inverting the generating function", total=cut + 1) as bar:
-        for begin in range(0, cut + 1, chunk):
+    with progress("inverting the generating function", total=cut) as bar, checked():
+        for begin in range(1, cut + 1, chunk):
             j = np.arange(begin, min(begin + chunk, cut + 1))
-            nodes = np.exp(2j * np.pi * j / points)
-            values[j] = problem.evaluate(Evaluation(exact=False, nodes=nodes))[0]
+            found = problem.at(circle, j)
+            values[j], radii[j] = found.mid, found.rad
             bar.advance(len(j))
-    rounding = _rounding(problem, points, cut)
-    return Inversion(
+    law = Inversion(
         expectation=moments[0],
         variance=moments[1],
         finite_mean=mean,
         never=never,
-        error=float(aliasing + truncation + rounding + undecided),
+        error=0.0,
         horizon=points - 1,
         points=points,
         values=values,
+        radii=radii,
     )
-
-
-def _rounding(problem: Problem, points: int, cut: int) -> float:
-    """Bound the effect of rounding on every P(T <= t)."""
-    d = problem.decomposition
-    paths = 100 * d.law.n * _weighted_majorant(problem, points, cut)
-    blocks = [b for b in (d.bottom, d.top_region, d.tail) if b is not None]
-    largest = max(len(members) for block in blocks for members in block.order)
-    weights = (_WEIGHT_ROUNDINGS + 2 * largest) * problem.steps * (2 + np.log(cut + 1))
-    return float(_UNIT * (paths + weights))
+    error = (aliasing + truncation + law.rounding + undecided) * (1 + 8 * _UNIT)
+    return replace(law, error=float(error))
 
 
 def _points(problem: Problem, mean: float) -> tuple[int, float]:
@@ -298,26 +297,18 @@ def _tail_bound(scaled: Sequence[Any], unit: float, points: int) -> float:
     bound, log_choose = 1.0, 0.0  # log of (N choose k) / unit^k
     for k in range(1, min(len(scaled) - 1, points) + 1):
         log_choose += np.log((points - k + 1) / (k * unit))
-        if scaled[k] <= 0.0:
-            return 0.0  # T < k <= N
-        bound = min(bound, float(np.exp(np.log(scaled[k]) - log_choose)))
+        bound = min(bound, _SLACK * float(np.exp(np.log(scaled[k] + _UNDERFLOW) - log_choose)))
     return bound
-
-
-def _majorant(problem: Problem, theta: FloatArray) -> FloatArray:
-    """Return B(theta), a decreasing bound of |G(exp(i theta))|."""
-    found = problem.evaluate(Evaluation(exact=False, nodes=np.exp(1j * theta), majorant=True))
-    return np.asarray(found[0], dtype=np.float64)
 
 
 def _truncation(problem: Problem, points: int) -> tuple[int, float]:
     """Return the last j that is used, and the bound of what all others contribute."""
-    half = points // 2
+    half, circle = points // 2, Circle(points)
     low, high = 0, half  # B at high is small enough, or high is the last point
     while high - low > max(1, low // 50):
         middle = (low + high) // 2
-        theta = np.array([2 * np.pi * middle / points])
-        if float(_majorant(problem, theta)[0]) <= _TRUNCATION:
+        bound = problem.at(circle, np.array([middle]), majorant=True).upper
+        if float(bound[0]) <= _TRUNCATION:
             high = middle
         else:
             low = middle
@@ -325,15 +316,4 @@ def _truncation(problem: Problem, points: int) -> tuple[int, float]:
         return half, 0.0
     theta_c = 2 * np.pi * high / points
     # At most N points, each of weight at most 2 / (N * 2 sin(theta/2)) <= pi / (N theta_c).
-    return high, _TRUNCATION * np.pi / theta_c
-
-
-def _weighted_majorant(problem: Problem, points: int, cut: int) -> float:
-    """Bound sum_j B_j |weight_j| by intervals on which B is at most its value at the left end."""
-    edges = np.unique(np.round(np.geomspace(1, cut + 1, 60)).astype(np.int64))
-    majorant = _majorant(problem, 2 * np.pi * edges / points)
-    total = 1.0
-    for left, right, bound in zip(edges[:-1], edges[1:], majorant, strict=False):
-        # |weight_j| <= 2/N * 2 / (2 sin(theta_j/2)) <= 1/j * 1 for theta <= pi
-        total += float(bound) * float(np.log(right / left) + 1 / left)
-    return total
+    return high, _TRUNCATION * np.pi / theta_c * _SLACK

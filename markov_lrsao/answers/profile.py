@@ -10,13 +10,13 @@ their expected numbers of steps per state.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
 from markov_lrsao.answers.plan import Bounded, Counted, crossing
@@ -25,6 +25,7 @@ from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
 from markov_lrsao.errors import NotAbsorbingError, ParameterError, Refused, UndecidedComparisonError
+from markov_lrsao.exact.digits import check_digits, refined
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.exact.rationals import rational_text, to_float
@@ -58,6 +59,7 @@ class Profile:
     visit_laws : site -> [P(V = 0), P(V = 1), ..]; sites are those that crossing counts handle
         one by one, up to the region below the cut, and V counts visits before the cut is hit
     exact : whether the numbers are rationals
+    digits : where it is given, the numbers are `Digits`, so many of them asked for
     """
 
     landscape: Landscape
@@ -65,10 +67,19 @@ class Profile:
     visits: Sequence[Number]
     visit_laws: Mapping[int, Sequence[Number]]
     exact: bool
+    digits: int | None = None
+
+    @property
+    def certified(self) -> bool:
+        """Whether every digit that was asked for is certain."""
+        numbers = [*self.steps, *self.visits, *(w for law in self.visit_laws.values() for w in law)]
+        return self.digits is not None and all(x.certified for x in numbers)
 
     def floats(self, values: Sequence[Number]) -> npt.NDArray[np.float64]:
         """Return numbers of this profile as floats."""
-        return np.array([to_float(v) for v in values] if self.exact else values, np.float64)
+        if self.exact:
+            return np.array([to_float(v) for v in values], np.float64)
+        return np.array([float(v) for v in values], np.float64)
 
     def to_frame(self) -> DataFrame:
         """Return a table with one line per position."""
@@ -106,6 +117,7 @@ def profile(
     algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     exact: bool | None = None,
+    digits: int | None = None,
     outside_h: bool = False,
 ) -> Profile:
     """Return where a run spends its time.
@@ -114,8 +126,13 @@ def profile(
     ----------
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     exact : rationals or floats; default rationals up to n = 300
+    digits : significant digits instead, each certain where `certified` says so
     """
     check_size(landscape)
+    if digits is not None:
+        check_digits(digits)
+        if exact:
+            raise ParameterError(f"digits = {digits} excludes exact rationals: give one of them")
     algorithm = algorithm_at(algorithm, landscape.n)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)
     match crossing(StepLaw.of(landscape, algorithm)):
@@ -134,31 +151,54 @@ def profile(
             f"{landscape.name} has no sites that crossing counts handle one by one; "
             f"`runtime()` gives E[T] and its phases"
         )
-    counter = _Counter(landscape.n, exact)
+    if digits is not None:
+        return _certified_profile(landscape, d, digits)
+    counter, laws = _counted(d, Evaluation(exact=exact, order=1))
+    return Profile(landscape, counter.steps, counter.visits(), laws, exact)
+
+
+def _counted(d: Decomposition, evaluation: Evaluation) -> tuple[_Counter, dict[int, list[Any]]]:
+    counter = _Counter(d.law.n, evaluation)
     laws = _sites(d, counter)
     _ends(d, counter)
-    return Profile(landscape, counter.steps, counter.visits(), laws, exact)
+    return counter, laws
+
+
+def _certified_profile(landscape: Landscape, d: Decomposition, digits: int) -> Profile:
+    """Count in balls, at higher and higher precision until all digits are certain."""
+    sites: list[int] = []
+
+    def evaluate() -> list[list[arb]]:
+        counter, laws = _counted(d, Evaluation(exact=False, balls=True, order=1))
+        sites[:] = laws
+        return [counter.steps, counter.visits(), *laws.values()]
+
+    steps, visits, *laws = refined(evaluate, digits, 2 * landscape.n.bit_length())
+    return Profile(landscape, steps, visits, dict(zip(sites, laws, strict=True)), False, digits)
 
 
 class _Counter:
     """Adds up expected steps and crossings per position."""
 
-    def __init__(self, n: int, exact: bool) -> None:
-        zero: Any = fmpq(0) if exact else 0.0
-        self.n, self.exact = n, exact
-        self.steps: Any = [zero] * (n + 1) if exact else np.zeros(n + 1)
-        self.up: Any = [zero] * (n + 1) if exact else np.zeros(n + 1)
-        self.down: Any = [zero] * (n + 1) if exact else np.zeros(n + 1)
+    def __init__(self, n: int, evaluation: Evaluation) -> None:
+        self.n, self.evaluation = n, evaluation
+        self.listed = evaluation.exact or evaluation.balls
+        zero = evaluation.one[1]
+        self.steps: Any = [zero] * (n + 1) if self.listed else np.zeros(n + 1)
+        self.up: Any = [zero] * (n + 1) if self.listed else np.zeros(n + 1)
+        self.down: Any = [zero] * (n + 1) if self.listed else np.zeros(n + 1)
 
     def number(self, value: Any) -> Any:
         """Turn an exact number into the chosen field."""
-        return value if self.exact or not isinstance(value, fmpq) else to_float(value)
+        if self.evaluation.exact or not isinstance(value, fmpq):
+            return value
+        return arb(value) if self.evaluation.balls else to_float(value)
 
     def visits(self) -> Any:
         """Return arrivals per position: from below and from above."""
-        zero: Any = fmpq(0) if self.exact else 0.0
-        below = [zero, *self.up[:-1]] if self.exact else np.append(zero, self.up[:-1])
-        if self.exact:
+        zero = self.evaluation.one[1]
+        below = [zero, *self.up[:-1]] if self.listed else np.append(zero, self.up[:-1])
+        if self.listed:
             return [a + b for a, b in zip(below, self.down, strict=True)]
         return below + self.down
 
@@ -189,7 +229,7 @@ class _Counter:
         return block.stretch.first - 1
 
     def _corridor(self, corridor: Corridor, amount: Any) -> None:
-        if self.exact:
+        if self.listed:
             for q in range(corridor.first, corridor.last + 1):
                 self.steps[q] += amount * fmpq(self.n, self.n - q)
                 self.up[q] += amount
@@ -238,7 +278,7 @@ def _exits(block: Block, flow: Sequence[Any]) -> dict[Exit, Any]:
 
 def _sites(d: Decomposition, counter: _Counter) -> dict[int, list[Any]]:
     """Count the sites from the top down, and the bottom block; return the laws of visits."""
-    evaluation = Evaluation(exact=counter.exact, order=1)
+    evaluation = counter.evaluation
     top = d.top_region
     assert top is not None
     from markov_lrsao.crossing.generating import top_vector
@@ -265,7 +305,7 @@ def _sites(d: Decomposition, counter: _Counter) -> dict[int, list[Any]]:
             counter.down[s - 1] += sum((j * w for j, w in enumerate(following)), 0 * law[0])
             laws[s] = _trimmed(visits)
             total = sum(following[1:], following[0])
-            law = following if counter.exact else [w / total for w in following]
+            law = following if counter.listed else [w / total for w in following]
     _bottom(d, counter, law)
     return dict(sorted(laws.items()))
 
@@ -300,7 +340,7 @@ def _ends(d: Decomposition, counter: _Counter) -> None:
         return
     from markov_lrsao.crossing.generating import GeneratingFunction
 
-    function = GeneratingFunction(d, Evaluation(exact=counter.exact, order=0))
+    function = GeneratingFunction(d, replace(counter.evaluation, order=0))
     starts: dict[int, list[tuple[Exit, int]]] = {}
     for key, i in d.tail_start.items():
         starts.setdefault(i, []).append(key)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import fsum, isfinite
 from typing import TYPE_CHECKING, Any
 
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.exact.digits import Digits, refined, with_digits
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity, Trap
 from markov_lrsao.exact.rationals import harmonic_difference, rational_text, shorten, to_float
@@ -66,6 +67,7 @@ class RuntimeResult:
     states : number of states solved
     merged : whether equivalent patterns were merged
     seconds : wall-clock time of deriving, enumerating and solving
+    digits : how many significant digits were asked for instead of fractions; None: fractions
     """
 
     landscape: str
@@ -88,12 +90,15 @@ class RuntimeResult:
     undecided: Quantity | None = None
     trap: Trap | None = None
     phase_names: tuple[str, ...] = ()
+    digits: int | None = None
 
     @property
     def kind(self) -> str:
-        """What the answer is: "exact", "float", "enclosure" or "infinite"."""
+        """What the answer is: "exact", "digits", "float", "enclosure" or "infinite"."""
         if self.total.infinite:
             return "infinite"
+        if isinstance(self.total, Digits) and self.total.certified:
+            return "digits"
         if isinstance(self.total, Enclosed):
             return "enclosure"
         return "exact" if self.exact else "float"
@@ -140,15 +145,49 @@ class RuntimeResult:
 
         No local search from 0 that flips one bit at a time is faster on average.
         """
-        found = self.n if self.optimum is None else self.optimum
-        if self.n <= _EXACT_HARMONIC_LIMIT:
-            return Exact(self.n * harmonic_difference(self.n - found, self.n))
-        return Approximate(self.n * fsum(1 / k for k in range(self.n - found + 1, self.n + 1)))
+        n, found = self.n, self.n if self.optimum is None else self.optimum
+        if self.digits is not None:
+            ((value,),) = refined(
+                lambda: [[n * (arb(n + 1).digamma() - arb(n - found + 1).digamma())]],
+                self.digits,
+                n.bit_length(),
+            )
+            return value
+        if n <= _EXACT_HARMONIC_LIMIT:
+            return Exact(n * harmonic_difference(n - found, n))
+        total = n * fsum(1 / k for k in range(n - found + 1, n + 1))
+        return Approximate(total, 4 * 2.0**-53 * total)  # quotients, their sum and the product
 
     @property
     def exact(self) -> bool:
         """Whether E[T] and its phases are known exactly; infinite ones are."""
         return all(q.exact or q.infinite for q in (self.total, *self.phases))
+
+    def to_digits(self, digits: int) -> RuntimeResult:
+        """Return the same by so many significant digits, as far as they are certain."""
+
+        def shown(numbers: tuple[Quantity, ...]) -> tuple[Quantity, ...]:
+            return tuple(with_digits(number, digits) for number in numbers)
+
+        return replace(
+            self,
+            digits=digits,
+            total=with_digits(self.total, digits),
+            phases=shown(self.phases),
+            variance=with_digits(self.variance, digits),
+            phase_variances=shown(self.phase_variances),
+            higher=shown(self.higher),
+            phase_higher=tuple(shown(numbers) for numbers in self.phase_higher),
+        )
+
+    @property
+    def certified(self) -> bool:
+        """Whether every digit that was asked for is certain, of every number; infinite ones are."""
+        return self.digits is not None and all(
+            number.infinite or (isinstance(number, Digits) and number.certified)
+            for phase in self._named()
+            for number in (phase.mean, phase.variance, *phase.higher)
+        )
 
     @property
     def _relative_width(self) -> fmpq | None:
@@ -174,6 +213,8 @@ class RuntimeResult:
             "seconds": round(self.seconds, 6),
             "total": self.total.to_dict(),
         }
+        if self.digits is not None:
+            result |= {"digits": self.digits, "certified": self.certified}
         for k, (mean, variance) in enumerate(
             zip(self.phases, self.phase_variances, strict=True), start=1
         ):
@@ -267,7 +308,13 @@ class RuntimeResult:
                 f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
                 f"  {self.trap.state}"
             )
-        if isinstance(self.total, Exact | Approximate):
+        if self.digits is not None:
+            lines.append(
+                f"{self.digits} digits, each certain"
+                if self.certified
+                else f"not all of {self.digits} digits are certain; those that are not are left out"
+            )
+        if isinstance(self.total, Exact | Approximate | Digits):
             bound = float(self.coupon_collector)
             lines.append(
                 f"E[T] is {float(self.total) / bound:.4g} times the coupon collector's {bound:.6g}"

@@ -16,11 +16,19 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.doubts import relative
 from markov_lrsao.chains.solvers import Field, absorbing_outside, backward
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
+from markov_lrsao.exact.balls import Ball
 from markov_lrsao.progress import Progress, no_progress
 
-__all__ = ["central_moments", "expected_at_hitting", "hitting_times", "phase_moments"]
+__all__ = [
+    "central_moments",
+    "expected_at_hitting",
+    "hitting_times",
+    "hitting_times_with_errors",
+    "phase_moments",
+]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -41,6 +49,24 @@ def hitting_times(
     """
     one = [fmpq(1)] * chain.size if field == "exact" else np.ones(chain.size)
     return backward(chain, ~target, one, field=field, progress=progress)
+
+
+def hitting_times_with_errors(
+    chain: MarkovChain, target: BoolArray, *, progress: Progress = no_progress
+) -> Ball:
+    """Return E_i[T] for every state i in floats, with certain bounds of their errors.
+
+    >>> from markov_lrsao.chains.sources import birth_death_chain
+    >>> chain = birth_death_chain([fmpq(1, 2)] * 3)
+    >>> times = hitting_times_with_errors(chain, chain.at_positions([3]))
+    >>> bool(np.all(np.abs(times.mid - [12, 10, 6, 0]) <= times.rad)), bool(times.rad.max() < 1e-12)
+    (True, True)
+    """
+    rounds = np.zeros(chain.size)
+    times = backward(
+        chain, ~target, np.ones(chain.size), field="float", rounds=rounds, progress=progress
+    )
+    return Ball(times, relative(rounds) * times)
 
 
 def central_moments(

@@ -21,9 +21,11 @@ a float h may come; the conditional mean and variance are still given.
 from __future__ import annotations
 
 import math
+import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,21 +33,32 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.doubts import relative
 from markov_lrsao.chains.reaching_systems import Rewards, Systems, TransitionRewards
 from markov_lrsao.chains.solvers import Field, absorbing_outside, backward
-from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.errors import NotAbsorbingError, ParameterError, SolverError
+from markov_lrsao.exact.balls import Ball
 from markov_lrsao.exact.frames import columns, data_frame
 from markov_lrsao.exact.graphs import reachable_from, reversed_graph
-from markov_lrsao.exact.quantity import Infinite, Quantity
+from markov_lrsao.exact.quantity import Approximate, Exact, Infinite, Quantity
+from markov_lrsao.exact.rationals import decimal_text, to_float
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Reaching", "ReachingResult", "qualitative", "reach", "reach_probabilities"]
+__all__ = [
+    "Reaching",
+    "ReachingResult",
+    "qualitative",
+    "reach",
+    "reach_probabilities",
+    "reach_probabilities_with_errors",
+]
 
 BoolArray = npt.NDArray[np.bool_]
+_COMPARED = 300  # states of a chain that is solved exactly where floats have no bound otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +91,12 @@ class Reaching:
         """Return the JSON form."""
 
         def form(value: Quantity | None) -> dict[str, Any] | None:
-            return None if value is None else value.to_dict()
+            return None if value is None else _form(value)
 
         return {
             "state": self.state,
             "name": self.name,
-            "probability": self.probability.to_dict(),
+            "probability": form(self.probability),
             "miss": form(self.miss),
             "mean": form(self.mean),
             "finite": self.certain,
@@ -91,6 +104,22 @@ class Reaching:
             "variance": form(self.variance),
             "deviation": None if self.deviation == math.inf else self.deviation,
         }
+
+
+def _form(value: Quantity) -> dict[str, Any]:
+    """Return the JSON form; a float says within which ends the truth lies for certain."""
+    data = value.to_dict()
+    if isinstance(value, Approximate) and value.error is None:
+        data["certified"] = False
+    elif isinstance(value, Approximate):
+        assert value.error is not None
+        data |= {
+            "error": decimal_text(fmpq(*value.error.as_integer_ratio()), 3, towards=1),
+            "lower": decimal_text(value.lower, towards=-1),
+            "upper": decimal_text(value.upper, towards=1),
+            "certified": True,
+        }
+    return data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +156,11 @@ def qualitative(chain: MarkovChain, target: BoolArray) -> tuple[BoolArray, BoolA
     >>> never.tolist(), surely.tolist()
     ([False, False, True, False], [False, True, False, True])
     """
+    if "numba" in sys.modules:  # the compiler is there: its search is faster than building graphs
+        from markov_lrsao.chains.kernels import graphs
+
+        zero, one = graphs.qualitative(chain.indptr, chain.indices, np.ascontiguousarray(target))
+        return zero, one
     cut = absorbing_outside(chain, ~target)
     back = reversed_graph(cut.indptr, cut.indices)
     never = ~reachable_from(*back, np.flatnonzero(target))
@@ -164,6 +198,11 @@ def reach(
     True
     """
     begun = time.perf_counter()
+    given: dict[str, Any] = {
+        "start": start,
+        "rewards": rewards,
+        "transition_rewards": transition_rewards,
+    }
     starts = _starts(chain, start)
     if not target.any():
         raise ParameterError("the target is empty: no state carries it")
@@ -184,6 +223,8 @@ def reach(
         progress,
     )
     answers = tuple(_answer(chain, problem, int(i)) for i in starts)
+    if field == "float" and not problem.doubt.known:
+        answers = _compared(answers, inside, partial(reach, chain, target, **given))
     return ReachingResult(
         field=field,
         states=chain.size,
@@ -223,49 +264,112 @@ def reach_probabilities(
     [1/2, 1, 0]
     """
     never, surely = qualitative(chain, target)
-    one, zero = (fmpq(1), fmpq(0)) if field == "exact" else (1.0, 0.0)
-    values = backward(
+    if field == "float":
+        return _float_probabilities(chain, ~never & ~surely, surely, None, progress)
+    one, zero = fmpq(1), fmpq(0)
+    return backward(
         chain,
         ~never & ~surely,
         [zero] * chain.size,
         [one if t else zero for t in surely.tolist()],
-        field=field,
         progress=progress,
     )
-    return values if field == "exact" else np.minimum(values, 1.0)
+
+
+def reach_probabilities_with_errors(
+    chain: MarkovChain, target: BoolArray, *, progress: Progress = no_progress
+) -> Ball:
+    """Return the probability of reaching `target` from every state, with bounds of the errors.
+
+    >>> from markov_lrsao.chains.sources import chain_from_rows
+    >>> chain = chain_from_rows([{0: "1/2", 1: "1/3", 2: "1/6"}, {1: 1}, {2: 1}])
+    >>> chances = reach_probabilities_with_errors(chain, chain.at_positions([1]))
+    >>> chances.rad[1:].tolist(), bool(abs(chances.mid[0] - 2 / 3) < chances.rad[0] < 1e-14)
+    ([0.0, 0.0], True)
+    """
+    never, surely = qualitative(chain, target)
+    rounds = np.zeros(chain.size)
+    values = _float_probabilities(chain, ~never & ~surely, surely, rounds, progress)
+    return Ball(values, relative(rounds) * values)
+
+
+def _float_probabilities(
+    chain: MarkovChain,
+    maybe: BoolArray,
+    surely: BoolArray,
+    rounds: npt.NDArray[np.float64] | None,
+    progress: Progress,
+) -> npt.NDArray[np.float64]:
+    values = backward(
+        chain,
+        maybe,
+        np.zeros(chain.size),
+        surely.astype(np.float64),
+        field="float",
+        rounds=rounds,
+        progress=progress,
+    )
+    return np.asarray(np.minimum(values, 1.0), dtype=np.float64)
 
 
 def _answer(chain: MarkovChain, problem: Systems, state: int) -> Reaching:
     b = int(problem.class_of[state])
-    hit, certain, exact = problem.hit[b], bool(problem.surely[b]), problem.field == "exact"
-
-    def quantity(value: Any) -> Quantity:
-        return Quantity.of(value if exact else float(value))
-
+    certain, exact = bool(problem.surely[b]), problem.field == "exact"
+    miss: Quantity | None
+    spread: Quantity | None
     if exact:
-        miss: Quantity | None = Quantity.of(1 - hit)
+        probability, miss = Quantity.of(problem.hit[b]), Quantity.of(1 - problem.hit[b])
     else:
-        miss = None if problem.miss is None else quantity(problem.miss[b])
+        probability, miss = problem.chances(b)
     common: dict[str, Any] = {
         "state": state,
         "name": chain.label(state),
         "certain": certain,
-        "probability": quantity(hit),
+        "probability": probability,
         "miss": miss,
     }
     if not (problem.inside[b] or problem.target[b]):
         return Reaching(
             **common, mean=Infinite(), conditional_mean=None, variance=None, deviation=None
         )
-    mean = quantity(problem.mean[b])
     variance, deviation = problem.variance(b)
+    if exact:
+        mean, spread = Quantity.of(problem.mean[b]), Quantity.of(variance)
+    else:
+        mean, spread = problem.mean_with_error(b), problem.with_error(b, variance)
     return Reaching(
         **common,
         mean=mean if certain else Infinite(),
         conditional_mean=mean,
-        variance=None if variance is None else quantity(variance),
+        variance=spread,
         deviation=deviation,
     )
+
+
+def _compared(
+    answers: tuple[Reaching, ...], inside: BoolArray, exactly: Callable[[], ReachingResult]
+) -> tuple[Reaching, ...]:
+    """Return float answers without a bound with their distances from the exact ones."""
+    if int(inside.sum()) > _COMPARED:
+        raise SolverError(
+            "numbers inside the float solution are too small for a bound of its error; "
+            'use `field="exact"`'
+        )
+
+    def near(found: Quantity | None, truth: Quantity | None) -> Quantity | None:
+        if not isinstance(found, Approximate) or not isinstance(truth, Exact):
+            return found
+        error = abs(truth.value - fmpq(*found.middle.as_integer_ratio()))
+        return Approximate(found.middle, math.nextafter(to_float(error), math.inf))
+
+    names = ("probability", "miss", "mean", "conditional_mean", "variance")
+    result = []
+    for found, truth in zip(answers, exactly().starts, strict=True):
+        changes: dict[str, Any] = {
+            name: near(getattr(found, name), getattr(truth, name)) for name in names
+        }
+        result.append(replace(found, **changes))
+    return tuple(result)
 
 
 def require_certain(result: Reaching) -> Quantity:

@@ -7,6 +7,10 @@ to more than the variance. Then the second moment s = E[T^2], s_i = sum_j P_ij (
 m_j) + (P s)_i, is better: it has no differences, and s - m^2 loses little where the deviation is
 of the order of the mean, as it is after a long wait. Of the two, the one with the smaller error
 is taken; where neither has digits left the answer is refused.
+
+Bounds of all errors are in `doubts`. They are known for v = h m, which is summed up with the
+chain's own transitions. Where its numbers are too small for floats, the conditioned chain
+P_ij h_j / h_i is taken instead; then no bound is known.
 """
 
 from __future__ import annotations
@@ -21,9 +25,12 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.doubts import Doubt, relative
 from markov_lrsao.chains.solvers import Field, backward
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
 from markov_lrsao.errors import FloatRangeError, SolverError
+from markov_lrsao.exact.balls import Ball
+from markov_lrsao.exact.quantity import Approximate, Quantity
 from markov_lrsao.progress import Progress
 
 __all__ = ["Rewards", "Systems", "TransitionRewards"]
@@ -38,6 +45,7 @@ _SECOND_ERROR = 1e-13  # of a second moment
 _JUMP_ACCURACY = 1e-10  # error of a variance that is accepted, relative to itself
 _MEAN_ACCURACY = 1e-20  # or to the squared mean
 _DENORMAL = 5e-324
+_RARE = 1e-60  # probabilities from here on leave room for products with squared times
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,24 @@ def _floats(values: Sequence[fmpq]) -> FloatArray:
     return result
 
 
+@dataclass(frozen=True)
+class _Given:
+    """How systems are conditioned on reaching the target.
+
+    Attributes
+    ----------
+    weights : what a transition counts in a constant
+    below : what solutions are divided by
+    tilted : transitions of the solver, where they are not the chain's own
+    rounds : roundings behind weights and below
+    """
+
+    weights: FloatArray
+    below: FloatArray
+    tilted: FloatArray | None = None
+    rounds: float = 0.0
+
+
 class Systems:
     """The systems for probability, mean and variance, on the quotient where that is smaller."""
 
@@ -89,6 +115,7 @@ class Systems:
     mean: Any
     spread: Any
     error: Any
+    doubt: Doubt
 
     def __init__(
         self,
@@ -136,6 +163,7 @@ class Systems:
         *,
         where: Any = None,
         tilted: FloatArray | None = None,
+        rounds: FloatArray | None = None,
     ) -> Any:
         return backward(
             self.chain,
@@ -144,6 +172,7 @@ class Systems:
             outside,
             field=self.field,
             tilted=tilted,
+            rounds=None if tilted is not None else rounds,
             progress=self.progress,
         )
 
@@ -176,38 +205,63 @@ class Systems:
         self.miss = None
 
     def _in_floats(self, earned: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
-        chain, rows = self.chain, self.chain.sources
-        step, extra = _floats(earned), np.zeros(chain.transitions)
+        self._probabilities()
+        step, extra = _floats(earned), np.zeros(self.chain.transitions)
         extra[list(moving)] = _floats(list(moving.values()))
-        tilted = self._conditioned()
-        weights = chain.probabilities if tilted is None else tilted
-        first = np.where(self.inside, step, 0.0) + np.bincount(
-            rows, weights=weights * extra, minlength=chain.size
-        )
+        chain, maybe = self.chain, self.inside & ~self.surely
+        try:
+            if np.any(self.hit[maybe] < _RARE):
+                raise SolverError("probabilities are too small for products with them")
+            # v / h with v = sum p h c + P v: a bound of the error is known
+            below = np.where(maybe, self.hit, 1.0)
+            reached = chain.probabilities * self.hit[chain.indices]
+            self._moments(step, extra, _Given(reached, below, None, self.doubt.hit + 3.0))
+        except SolverError:
+            if not maybe.any():
+                raise
+            self._moments(step, extra, _Given(self._tilted(), np.ones(chain.size), self._tilted()))
+            self.doubt.forget()
+
+    def _moments(self, step: FloatArray, extra: FloatArray, given: _Given) -> None:
+        chain, rows = self.chain, self.chain.sources
+        moving = np.bincount(rows, given.weights * extra, chain.size).astype(np.float64)
+        first: FloatArray = np.where(self.inside, step * given.below, 0.0) + moving
         if np.any((extra > 0) & self.inside[rows] & (first[rows] < _SMALLEST)):
             raise SolverError(
                 'an expected reward is below the range of floats; use `field="exact"`'
             )
+        degree = float(np.diff(chain.indptr).max())
         try:
-            self.mean = self._solve(first, tilted=tilted)
+            mean, rounds = self._solved(first, given, degree)
         except FloatRangeError:
             raise FloatRangeError(
                 'the expected time exceeds the range of floats; use `field="exact"`'
             ) from None
+        self.mean = mean / given.below
+        self.doubt.mean = rounds + given.rounds
         # A power of two, so that dividing by it rounds nothing.
         self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
         costs = (step[rows] + extra) / self.scale
-        self._variances(costs, np.where(self.inside[rows], weights, 0.0), tilted)
+        inside = np.where(self.inside[rows], given.weights, 0.0)
+        self._variances(costs, inside, given, degree)
 
-    def _variances(self, costs: FloatArray, weights: FloatArray, tilted: FloatArray | None) -> None:
+    def _solved(
+        self, constant: FloatArray, given: _Given, degree: float, roundings: float = 0.0
+    ) -> tuple[FloatArray, float]:
+        """Return a solution with the roundings behind it, the constant being a sum over a row."""
+        rounds = np.zeros(self.chain.size)
+        rounds[self.inside] = given.rounds + degree + roundings + 4.0
+        values = self._solve(constant, tilted=given.tilted, rounds=rounds)
+        return values, float(np.max(rounds[self.inside], initial=0.0))
+
+    def _variances(
+        self, costs: FloatArray, weights: FloatArray, given: _Given, degree: float
+    ) -> None:
         """Solve for the variance and for bounds of its errors, in units of scale^2."""
         chain, rows, mean = self.chain, self.chain.sources, self.mean / self.scale
 
         def per_state(values: FloatArray) -> FloatArray:
             return np.bincount(rows, weights * values, chain.size).astype(np.float64)
-
-        def solved(constant: FloatArray) -> Any:
-            return self._solve(constant, tilted=tilted)
 
         here, there = mean[rows], mean[chain.indices]
         jump = costs + (there - here)
@@ -215,42 +269,86 @@ class Systems:
         moved = np.zeros(chain.size, dtype=np.bool_)
         moved[rows[(jump != 0.0) & (weights > 0.0)]] = True
         rounding = per_state(np.where(rows == chain.indices, 0.0, (costs + here + there) ** 2))
-        padded = np.where(self.inside, _PAD, 0.0)
-        self.error = solved(np.maximum(_JUMP_ERROR**2 * rounding, padded))
+        least = float(np.min(given.below[self.inside], initial=1.0))
+        padded = np.where(self.inside, given.below * (_PAD / least), 0.0)
+        error, _ = self._solved(np.maximum(_JUMP_ERROR**2 * rounding, padded), given, degree)
+        self.error = error / given.below
         if np.any(moved & (variances < _SMALLEST)):
             # Some steps' variances underflowed; the error is padded by more than that.
             variances = np.maximum(variances, padded)
-        self.spread = solved(variances)
-        if np.any(self.error > _JUMP_ACCURACY * self.spread + _MEAN_ACCURACY * mean**2):
+        spread, rounds = self._solved(variances, given, degree)
+        self.spread = spread / given.below
+        self.doubt.of_jumps(self.spread, self.error, rounds + given.rounds)
+        large = self.doubt.spread if self.doubt.known else self.error
+        if np.any(large > _JUMP_ACCURACY * self.spread + _MEAN_ACCURACY * mean**2):
             first = per_state(costs * (costs + 2 * there))
             if not np.any(per_state(costs)[first < _SMALLEST]):
-                second = solved(first)
+                second, rounds = self._solved(first, given, degree, self.doubt.mean)
+                second = second / given.below
                 error, spread = _SECOND_ERROR * second, np.maximum(second - mean**2, 0.0)
-                better = error < self.error
+                certified = self.doubt.of_second(second, mean, rounds + given.rounds)
+                better = certified < self.doubt.spread if self.doubt.known else error < self.error
                 self.spread = np.where(better, spread, self.spread)
                 self.error = np.where(better, error, self.error)
+                self.doubt.spread = np.minimum(certified, self.doubt.spread)
 
-    def _conditioned(self) -> FloatArray | None:
-        """Find the probabilities; return the transitions given success, None if it is certain."""
+    def _probabilities(self) -> None:
+        """Find the probabilities of reaching the target, and of missing it."""
         chain, maybe = self.chain, self.inside & ~self.surely
+        self.doubt = Doubt()
         self.hit, self.miss = self.surely.astype(np.float64), np.zeros(chain.size)
         lost = ~self.inside & ~self.target
         if not maybe.any():
             self.miss[lost] = 1.0
-            return None
-        nothing = np.zeros(chain.size)
-        self.hit = self._solve(nothing, self.hit, where=maybe)
+            return
+        nothing, rounds = np.zeros(chain.size), np.zeros(chain.size)
+        self.hit = self._solve(nothing, self.hit, where=maybe, rounds=rounds)
+        self.doubt.hit = float(np.max(rounds[maybe]))
         try:
-            self.miss = self._solve(nothing, lost.astype(np.float64), where=maybe)
+            rounds[:] = 0.0
+            self.miss = self._solve(nothing, lost.astype(np.float64), where=maybe, rounds=rounds)
+            self.doubt.miss = float(np.max(rounds[maybe]))
             # Next to 1 a probability has no digits left for the difference.
             self.hit = np.where(self.miss < 0.5, 1.0 - self.miss, self.hit)
+            self.doubt.hit = max(self.doubt.hit, self.doubt.miss + 1.0)
         except SolverError:
             self.miss = None
         self.hit = np.minimum(self.hit, 1.0)
+
+    def _tilted(self) -> FloatArray:
+        """Return the transitions given success."""
+        chain = self.chain
         here = np.where(self.inside, self.hit, 1.0)[chain.sources]
         there = self.hit[chain.indices]
         tilted = chain.probabilities * (there / here)
         return np.where(there > 0.0, np.maximum(tilted, _DENORMAL), 0.0)
+
+    def chances(self, b: int) -> tuple[Quantity, Quantity | None]:
+        """Return the probabilities of reaching the target and of missing it, in floats."""
+        hit = float(self.hit[b])
+        miss = None if self.miss is None else float(self.miss[b])
+        if self.surely[b] or not (self.inside[b] or self.target[b]):
+            return Approximate(hit, 0.0), None if miss is None else Approximate(miss, 0.0)
+        if miss is None:
+            return _near(hit, hit * relative(self.doubt.hit)), None
+        error = miss * relative(self.doubt.miss)
+        # next to 1 the probability is 1 - miss, rounded once
+        own = error + 2.0**-53 if miss < 0.5 else hit * relative(self.doubt.hit)
+        return _near(hit, own), _near(miss, error)
+
+    def mean_with_error(self, b: int) -> Quantity:
+        """Return the mean, with a bound of its error where one is known."""
+        value = float(self.mean[b])
+        known = self.doubt.known
+        return _near(value, value * relative(self.doubt.mean)) if known else Approximate(value)
+
+    def with_error(self, b: int, variance: float | None) -> Quantity | None:
+        """Return a variance, with a bound of its error where one is known."""
+        if variance is None or not self.doubt.known:
+            return None if variance is None else Approximate(variance)
+        # dividing by scale^2 first keeps the bound in range; the last digits are for the root
+        share = float(self.doubt.spread[b]) + 1e-15 * float(self.spread[b])
+        return _near(variance, self.scale * share * self.scale)
 
     def variance(self, b: int) -> tuple[Any, float]:
         """Return variance (None above the range of floats) and deviation at a class."""
@@ -266,6 +364,15 @@ class Systems:
                 'the variance has no digits that floats can be trusted with; use `field="exact"`'
             )
         return variance if math.isfinite(variance) else None, deviation
+
+
+def _near(value: float, error: float) -> Quantity:
+    """Return a float with its error rounded up; 0 where not even the sign is known."""
+    if value == 0.0 and error == 0.0:
+        return Approximate(0.0, 0.0)
+    if not error < math.inf:
+        return Approximate(value)
+    return Quantity.of(Ball(value, math.nextafter(error, math.inf)))
 
 
 def _square_root(value: fmpq) -> float:

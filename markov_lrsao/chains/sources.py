@@ -130,6 +130,8 @@ def chain_from_matrix(
     labels : label -> states
     tolerance : how far a row may sum from 1; it is then divided by its sum
 
+    Examples
+    --------
     >>> import scipy.sparse
     >>> chain = chain_from_matrix(scipy.sparse.csr_array([[0.5, 0.5], [0.0, 1.0]]))
     >>> chain.row(0)
@@ -207,6 +209,8 @@ def chain_from_networkx(
     labels : label -> nodes
     probability : name of the edge attribute; anything exact, or floats
 
+    Examples
+    --------
     >>> import networkx as nx
     >>> graph = nx.DiGraph()
     >>> graph.add_edge("a", "b", probability="1/3")

@@ -14,6 +14,7 @@ from markov_lrsao.cli import (
     curve,
     distribution,
     exact,
+    explore,
     export,
     figures,
     formula,
@@ -30,6 +31,7 @@ from markov_lrsao.cli import (
     solve,
     states,
     sweep,
+    trace,
     verify,
 )
 from markov_lrsao.cli.output import emit
@@ -76,6 +78,7 @@ for name, function, *examples in (
         "solve jump.drn --target target --exact",
     ),
     ("simulate", simulate.simulate, "simulate --n 1000 --ell 2 --runs 2000 --seed 1"),
+    ("trace", trace.trace, "trace --n 9 --ell 2 --seed 1"),
     ("sweep", sweep.sweep, "sweep --n 50:500:50 --ell 2,sqrt --runs 200 --out s.sqlite"),
     ("cross-validate", cross_validate.cross_validate, "cross-validate --n-max 12"),
     ("relax", relax.relax, "relax --n 9:14 --ell 2 --factors 0,0+,0.5,0.9,1.05"),
@@ -95,6 +98,7 @@ for name, function, *examples in (
     ("reproduces", reproduces.reproduces, "reproduces --json"),
     ("figures", figures.figures, "figures --quick --only objectives --out figures"),
     ("report", report.report, "report --quick --out report.html"),
+    ("explore", explore.explore, "explore --port 8000"),
 ):
     app.command(
         name,

@@ -7,9 +7,10 @@ the others; where nothing matches, shells fall back to the names of files.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 
-__all__ = ["algorithms", "choices", "landscapes", "statements"]
+__all__ = ["algorithms", "choices", "figure_names", "landscapes", "statements"]
 
 
 def choices(*names: str) -> Callable[[str], list[str]]:
@@ -49,15 +50,41 @@ def algorithms(incomplete: str) -> list[str]:
     return choices(*ALGORITHMS)(incomplete)
 
 
+def figure_names(incomplete: str) -> list[str]:
+    """Offer the names of the figures."""
+    from markov_lrsao.figures import FIGURES
+
+    return choices(*FIGURES)(incomplete)
+
+
+class _Chosen(str):
+    """A word that was chosen by what it stands for, while Typer compares how it is written."""
+
+    __slots__ = ()
+
+    def startswith(self, *_: object) -> bool:
+        return True
+
+
+def escaped(name: str) -> str:
+    r"""Return a name as it can stand on a command line without quotes.
+
+    >>> print(escaped("Lemma 10"), escaped("(H)"))
+    Lemma\ 10 \(H\)
+    """
+    return re.sub(r"[^\w.,:/+-]", r"\\\g<0>", name)
+
+
 def statements(incomplete: str) -> list[str]:
     """Offer the statements that can be checked.
 
-    Their names have spaces. Bash inserts a word as it is, so there they are offered only where
-    a quote has been opened; zsh and fish quote by themselves.
+    Their names have spaces. Zsh and fish quote by themselves; bash inserts a word as it is, so
+    there they are escaped, unless a quote has been opened.
     """
     from proofs_check.verification.registry import all_statements
 
+    found = choices(*all_statements())(incomplete)
     bash_words = os.environ.get("COMP_WORDS")
-    if bash_words is not None and bash_words.split("\n")[-1][:1] not in ("'", '"'):
-        return []
-    return choices(*all_statements())(incomplete)
+    if bash_words is None or bash_words.split("\n")[-1][:1] in ("'", '"'):
+        return found
+    return [_Chosen(escaped(name)) for name in found]

@@ -13,7 +13,9 @@ from markov_lrsao.cli.options import (
     ELLS,
     HELPERS,
     LANDSCAPE,
+    NOT_CERTIFIED,
     NS,
+    DigitsOption,
     JsonOption,
     WorkersOption,
     helper_names,
@@ -26,6 +28,7 @@ from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.curves import CurvePoint
+    from markov_lrsao.exact.quantity import Quantity
 
 __all__ = ["curve", "reference"]
 
@@ -36,17 +39,21 @@ def curve(
     landscape: Annotated[str, LANDSCAPE] = "jump",
     helpers: Annotated[str | None, HELPERS] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Exact fractions (slower).")] = False,
+    digits: DigitsOption = None,
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print E[T], its phases and its ratio to n H_n over n, at the paper's hyper-parameters.
 
-    On Jump l is 2 unless --ell gives another number or a schedule.
+    On Jump l is 2 unless --ell gives another number or a schedule. Only digits that are certain
+    are printed. With --digits so many are; where some are not certain, the exit code is 3.
     """
     from markov_lrsao.answers.curves import curve as points
     from markov_lrsao.exact.ranges import integers
     from markov_lrsao.model.catalogue import entry
 
+    if exact and digits is not None:
+        raise ParameterError(f"--digits {digits} excludes --exact: give one of them")
     sizes = integers(n, "n")
     named = entry(landscape, helper_names(helpers))
     if named.fixed is not None:
@@ -59,23 +66,36 @@ def curve(
         sizes,
         (lambda size: gap(size) or 0) if own else ell or "2",
         family=named.family,
-        field="exact" if exact else "float",
+        field="exact" if exact else None,
+        digits=digits,
         workers=workers or os.cpu_count() or 1,
         progress=terminal_progress,
     )
     emit(as_json, lambda: {"points": [p.result.to_dict() for p in chosen]}, lambda: _text(chosen))
+    if digits is not None and not all(p.result.certified for p in chosen):
+        raise typer.Exit(NOT_CERTIFIED)
 
 
 def _text(points: Sequence[CurvePoint]) -> str:
+    from markov_lrsao.exact.digits import Digits, with_digits
+
+    def shown(quantity: Quantity, most: int) -> str:
+        """Return the digits that were asked for, else a few that are certain."""
+        if isinstance(quantity, Digits):
+            return quantity.decimal
+        few = with_digits(quantity, most)
+        if not isinstance(few, Digits) or few.decimal == "-":
+            return few.decimal
+        return f"{float(few.decimal):.{most}g}"
+
     phases = max(len(p.result.phases) for p in points)
     rows = [
         [
             str(p.n),
             str(p.ell),
-            f"{float(p.result.total):.8g}",
-            *(f"{float(q):.8g}" for q in p.result.phases),
-            f"{float(p.result.variance) ** 0.5:.6g}",
-            f"{p.coupon_collector:.8g}",
+            *(shown(q, 8) for q in (p.result.total, *p.result.phases)),
+            shown(p.result.std, 6),
+            shown(p.result.coupon_collector, 8),
             f"{float(p.result.total) / p.coupon_collector:.4f}",
         ]
         for p in points

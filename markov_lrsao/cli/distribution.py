@@ -13,7 +13,9 @@ from markov_lrsao.cli.options import (
     HELPERS,
     LANDSCAPE,
     LIST,
+    NOT_CERTIFIED,
     AlphaOption,
+    DigitsOption,
     EllOption,
     GammaOption,
     JsonOption,
@@ -30,11 +32,12 @@ from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.distribution import Distribution, Quantile
+    from markov_lrsao.exact.quantity import Quantity
 
 __all__ = ["check_plot", "distribution"]
 
 _FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0)
-_DIGITS = 6
+_DIGITS, _MOST_DIGITS = 6, 12
 
 
 class Method(StrEnum):
@@ -58,6 +61,7 @@ def distribution(
     method: Annotated[
         Method, typer.Option("--method", help="powers: small n; inversion: any n.")
     ] = Method.auto,
+    digits: DigitsOption = None,
     plot: PlotOption = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
@@ -67,10 +71,17 @@ def distribution(
     helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T])."""
+    """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T]).
+
+    Only digits that are certain are printed. With --digits so many are asked for of E[T], its
+    deviation and every P(T <= t); where some are not certain, the exit code is 3.
+    """
     from markov_lrsao.answers.distribution import distribution as law_of
+    from markov_lrsao.exact.digits import check_digits
     from markov_lrsao.exact.ranges import integers
 
+    if digits is not None:
+        check_digits(digits)
     levels = _levels(quantiles)
     times = [] if at is None else integers(at, "at")
     check_plot(plot)
@@ -94,12 +105,14 @@ def distribution(
             axes.set_title(f"{shape.name}, {shape.size}", fontsize=10)
     emit(
         as_json,
-        lambda: {"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times)},
+        lambda: {"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times, digits)},
         lambda: (
-            _text(shape.size, name, law, found, times)
+            _text(shape.size, name, law, found, times, digits)
             + ("" if plot is None else f"\n\nwritten: {plot}")
         ),
     )
+    if digits is not None and not _certified(law, times, digits):
+        raise typer.Exit(NOT_CERTIFIED)
 
 
 def _levels(text: str) -> list[float]:
@@ -144,21 +157,63 @@ def _tails(law: Distribution) -> list[tuple[float, float, float]]:
     ]
 
 
+def _moments(law: Distribution, digits: int | None) -> list[Quantity]:
+    """Return mean, variance and deviation, by their digits where these are asked for."""
+    from markov_lrsao.exact.digits import with_digits
+
+    found = [law.expectation, law.variance, law.standard_deviation]
+    return found if digits is None else [with_digits(x, digits) for x in found]
+
+
+def _certified(law: Distribution, times: list[int], digits: int) -> bool:
+    """Whether all digits of moments and probabilities are certain; infinite moments are."""
+    from markov_lrsao.exact.digits import Digits
+
+    moments = _moments(law, digits)
+    return all(x.infinite or (isinstance(x, Digits) and x.certified) for x in moments) and all(
+        Digits.between(*law.bounds(t), digits).certified for t in times
+    )
+
+
+def _probability(law: Distribution, t: int, digits: int | None) -> dict[str, Any]:
+    """Return P(T <= t) with its certain digits; without a wish twelve are enough."""
+    from markov_lrsao.exact.digits import Digits
+
+    low, high = law.bounds(t)
+    found = Digits.between(low, high, digits or _MOST_DIGITS)
+    data = found.to_dict()
+    return {
+        "t": t,
+        "probability": float(law.cdf(t)),
+        "lower": low,
+        "upper": high,
+        "decimal": data["decimal"],
+        "error": data["error"],
+        "certified": found.certified if digits else found.certain > 0,
+    }
+
+
 def _as_dict(
-    name: str, law: Distribution, found: list[Quantile], times: list[int]
+    name: str, law: Distribution, found: list[Quantile], times: list[int], digits: int | None
 ) -> dict[str, Any]:
 
     from markov_lrsao.exact.quantity import Enclosed, Infinite
 
     known = not isinstance(law.expectation, Enclosed | Infinite)
+    expectation, variance, deviation = _moments(law, digits)
+    asked: dict[str, Any] = {}
+    if digits is not None:
+        asked = {"digits": digits, "certified": _certified(law, times, digits)}
+        asked["deviation"] = deviation.to_dict()
     return {
         "quantity": name,
         "method": law.method,
         "error_bound": law.error,
         "mean": law.mean if known else None,
         "standard_deviation": law.deviation if known else None,
-        "expectation": law.expectation.to_dict(),
-        "variance": law.variance.to_dict(),
+        **asked,
+        "expectation": expectation.to_dict(),
+        "variance": variance.to_dict(),
         "never": law.never.to_dict(),
         "mean_if_finite": law.finite_mean if isfinite(law.finite_mean) else None,
         "quantiles": [q.to_dict() for q in found],
@@ -168,24 +223,29 @@ def _as_dict(
             {"factor": c, "probability": (low + high) / 2, "lower": low, "upper": high}
             for c, low, high in _tails(law)
         ],
-        "cdf": [
-            {
-                "t": t,
-                "probability": float(law.cdf(t)),
-                **dict(zip(("lower", "upper"), law.bounds(t), strict=True)),
-            }
-            for t in times
-        ],
+        "cdf": [_probability(law, t, digits) for t in times],
     }
 
 
-def _text(size: str, name: str, law: Distribution, found: list[Quantile], times: list[int]) -> str:
+def _text(
+    size: str,
+    name: str,
+    law: Distribution,
+    found: list[Quantile],
+    times: list[int],
+    digits: int | None,
+) -> str:
 
     mean = f"E[{name}]" if law.always_ends else "m"
     blocks = [
         law.describe(name, f", {size}"),
         table(["level", "quantile"], [[f"{q.level:g}", str(q)] for q in found], right=[1]),
     ]
+    if digits is not None:
+        named = zip(
+            (f"E[{name}]", f"Var[{name}]", f"sd[{name}]"), _moments(law, digits), strict=True
+        )
+        blocks.insert(1, table(["quantity", "decimal", "error"], [[x, *q.cells] for x, q in named]))
     if isfinite(law.finite_mean):
         blocks.append(
             table(
@@ -198,7 +258,10 @@ def _text(size: str, name: str, law: Distribution, found: list[Quantile], times:
         blocks.append(
             table(
                 ["t", f"P({name} <= t)"],
-                [[f"{t:,}", _between(*law.bounds(t), digits=12)] for t in times],
+                [
+                    [f"{t:,}", _between(*law.bounds(t), digits=digits or _MOST_DIGITS)]
+                    for t in times
+                ],
                 right=[0],
             )
         )
@@ -211,12 +274,11 @@ def _between(low: float, high: float, digits: int = _DIGITS) -> str:
     >>> _between(0.123456, 0.123458), _between(0.1, 0.2), _between(0.0, 1e-9)
     ('0.12346', '0.1 to 0.2', '0 to 1e-09')
     """
-    from markov_lrsao.exact.quantity import known_digits
+    from markov_lrsao.exact.digits import Digits
 
-    middle, error = (low + high) / 2, (high - low) / 2
-    supported = known_digits(middle, error)
-    if error == 0 or supported >= 3:
-        return f"{middle:.{min(supported, digits)}g}"
+    found = Digits.between(low, high, digits)
+    if found.certain >= min(3, digits):
+        return found.decimal
     return f"{_outwards(low, -1)} to {_outwards(high, 1)}"
 
 

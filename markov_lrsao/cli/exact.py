@@ -18,7 +18,9 @@ from markov_lrsao.cli.options import (
     HELPERS,
     LANDSCAPE,
     MAX_STATES,
+    NOT_CERTIFIED,
     AlphaOption,
+    DigitsOption,
     EllOption,
     GammaOption,
     Instance,
@@ -48,30 +50,36 @@ class Method(StrEnum):
     dense = "dense"
 
 
+_MethodOption = Annotated[
+    Method,
+    typer.Option(
+        help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
+        "back-substitution or dense for searches that do not.",
+        metavar="<method>",
+    ),
+]
+_MomentsOption = Annotated[
+    int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
+]
+_RunsOption = Annotated[
+    int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
+]
+
+
 def exact(
     n: NOption = None,
     ell: EllOption = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="auto; joint or crossing for agents that learn; birth-death, block-tridiagonal, "
-            "back-substitution or dense for searches that do not.",
-            metavar="<method>",
-        ),
-    ] = Method.auto,
+    method: _MethodOption = Method.auto,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
-    moments: Annotated[
-        int, typer.Option("--moments", help="2, 3 or 4: central moments to compute.")
-    ] = 2,
+    digits: DigitsOption = None,
+    moments: _MomentsOption = 2,
     unmerged: UnmergedOption = False,
     max_states: Annotated[int | None, MAX_STATES] = None,
     tolerance: ToleranceOption = None,
-    runs: Annotated[
-        int, typer.Option("--runs", help="Runs to simulate where nothing else answers; 0: none.")
-    ] = 10_000,
+    runs: _RunsOption = 10_000,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
     algorithm: AlgorithmOption = "lrsao",
@@ -85,7 +93,8 @@ def exact(
     It is exact where every comparison of Q-entries is decided, else a rigorous enclosure. Where
     runs can get stuck it is infinite, and the trap is shown. Where not even an enclosure is
     found within the limits, the answer is a simulation's, and says so. Algorithms that do not
-    learn are solved by the method of their class, from any start.
+    learn are solved by the method of their class, from any start. With --digits every digit is
+    certain; where some are not, what is known is printed and the exit code is 3.
     """
     from markov_lrsao.answers.expected import runtime
     from markov_lrsao.cli.estimate import estimate
@@ -95,6 +104,8 @@ def exact(
 
     if runs < 0:
         raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
+    if digits is not None and floats:
+        raise ParameterError(f"--digits {digits} excludes --float: certain digits need no floats")
     shape = searched(n, ell, landscape, helpers)
     chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     try:
@@ -110,13 +121,17 @@ def exact(
             tolerance=tolerance,
             start=start,
             at_least=at_least,
+            digits=digits,
             progress=terminal_progress,
         )
     except UndecidedComparisonError as error:
-        if runs == 0 or not isinstance(chosen, Algorithm) or not isinstance(shape, Landscape):
+        estimated = runs > 0 and digits is None
+        if not (estimated and isinstance(chosen, Algorithm) and isinstance(shape, Landscape)):
             raise
         reason = in_options(str(error), "exact")
         found = estimate(Instance(shape, chosen), runs, reason, terminal_progress)
         emit(as_json, found.to_dict, found.text)
     else:
         emit(as_json, result.to_dict, lambda: str(result))
+        if digits is not None and not result.certified:
+            raise typer.Exit(NOT_CERTIFIED)

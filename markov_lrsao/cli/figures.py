@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from markov_lrsao.cli.completion import figure_names
 from markov_lrsao.cli.options import JsonOption, NamesOption, QuickOption
 from markov_lrsao.cli.output import emit
 from markov_lrsao.progress import terminal_progress
@@ -22,7 +23,12 @@ def figures(
     quick: QuickOption = False,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", help="A figure's name; repeat it for several.", show_default="all"),
+        typer.Option(
+            "--only",
+            help="A figure's name; repeat it for several.",
+            show_default="all",
+            autocompletion=figure_names,
+        ),
     ] = None,
     names: NamesOption = False,
     as_json: JsonOption = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -113,7 +113,14 @@ def map_(
     command = _command(chosen | {"quantity": None if name == "total" else name}, outside_h)
     for path in files:
         write_whole(path, _content(path, found, name, command))
-    emit(as_json, lambda: found.to_dict(name), lambda: _text(found, name, files))
+    emit(as_json, lambda: _object(found, name), lambda: _text(found, name, files))
+
+
+def _object(found: RegimeMap, quantity: str) -> dict[str, Any]:
+    """Return the map, and the borders that cross it as curves in its coordinates."""
+    from markov_lrsao.figures.maps import border_curves
+
+    return found.to_dict(quantity) | {"borders": border_curves(found.plan)}
 
 
 def _command(options: Mapping[str, object], outside_h: bool) -> str:

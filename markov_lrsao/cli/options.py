@@ -32,6 +32,7 @@ __all__ = [
     "LANDSCAPE",
     "LIST",
     "MAX_STATES",
+    "NOT_CERTIFIED",
     "NS",
     "PART",
     "RS",
@@ -40,6 +41,7 @@ __all__ = [
     "AlgorithmName",
     "AlphaOption",
     "ArithmeticName",
+    "DigitsOption",
     "EllOption",
     "GammaOption",
     "Instance",
@@ -65,6 +67,9 @@ __all__ = [
 
 LIST = "a:b:c is first:last:step, a:b@9 are 9 numbers, 5,7 a list"
 """How lists of numbers are written, see `markov_lrsao.exact.ranges`."""
+
+NOT_CERTIFIED = 3
+"""Exit code where not all digits that were asked for are certain."""
 
 
 class AlgorithmName(StrEnum):
@@ -105,6 +110,16 @@ def size(text: str) -> int:
     except ParameterError as error:
         raise typer.BadParameter(str(error)) from None
 
+
+DigitsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--digits",
+        help="Significant digits, each certain, instead of fractions or floats.",
+        parser=integer,
+        metavar="<int>",
+    ),
+]
 
 # -- the instance ------------------------------------------------------------------------------
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from markov_lrsao.cli.options import (
     HELPERS,
     LANDSCAPE,
+    NOT_CERTIFIED,
     AlphaOption,
+    DigitsOption,
     EllOption,
     GammaOption,
     JsonOption,
@@ -26,12 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = ["sites"]
 
-_ROWS = 40
+_ROWS, _DIGITS = 40, 12
 
 
 def sites(
     n: NOption = None,
     ell: EllOption = None,
+    digits: DigitsOption = None,
     plot: PlotOption = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
@@ -41,27 +46,42 @@ def sites(
     helpers: Annotated[str | None, HELPERS] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print expected steps, expected visits and the law of visits per position."""
-    from markov_lrsao.answers.profile import profile
+    """Print expected steps, expected visits and the law of visits per position.
+
+    They are fractions up to n = 300, and beyond it decimals whose digits are all certain. With
+    --digits so many are asked for; where some are not certain, the exit code is 3.
+    """
+    from markov_lrsao.answers.profile import EXACT_PROFILE_LIMIT, profile
     from markov_lrsao.cli.distribution import check_plot
 
     check_plot(plot)
     chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
-    found = profile(chosen.landscape, chosen.algorithm, outside_h=outside_h)
+    wanted = digits
+    if wanted is None and chosen.landscape.n > EXACT_PROFILE_LIMIT:
+        wanted = _DIGITS
+    found = profile(chosen.landscape, chosen.algorithm, digits=wanted, outside_h=outside_h)
     if plot is not None:
         _draw(found, plot)
     emit(
         as_json,
-        lambda: {"n": chosen.landscape.n, "ell": chosen.landscape.ell, **_object(found)},
+        lambda: {
+            "n": chosen.landscape.n,
+            "ell": chosen.landscape.ell,
+            **_object(found, digits is not None),
+        },
         lambda: _text(found) + ("" if plot is None else f"\n\nwritten: {plot}"),
     )
+    if wanted is not None and not found.certified:
+        raise typer.Exit(NOT_CERTIFIED)
 
 
-def _object(found: Profile) -> dict[str, Any]:
+def _object(found: Profile, asked: bool) -> dict[str, Any]:
     from markov_lrsao.exact.rationals import rational_text
 
-    def text(value: Any) -> str:
-        return rational_text(value) if found.exact else f"{value:.17g}"
+    def text(value: Any) -> Any:
+        if found.exact:
+            return rational_text(value)
+        return value.to_dict() if asked else value.decimal
 
     positions = []
     for p, (steps, visits) in enumerate(zip(found.steps, found.visits, strict=True)):
@@ -69,14 +89,17 @@ def _object(found: Profile) -> dict[str, Any]:
         if p in found.visit_laws:
             row["visit_law"] = [text(w) for w in found.visit_laws[p]]
         positions.append(row)
-    return {"exact": found.exact, "positions": positions}
+    certain = {} if found.digits is None else {"digits": found.digits, "certified": found.certified}
+    return {"exact": found.exact, **certain, "positions": positions}
 
 
 def _text(found: Profile) -> str:
-    from markov_lrsao.exact.rationals import to_float
+    from markov_lrsao.exact.digits import Digits
 
     def short(value: Any) -> str:
-        return f"{to_float(value) if found.exact else value:.6g}"
+        """Return the digits that were asked for, else six."""
+        few = Digits(value, value, 6) if found.exact else value
+        return str(few.decimal) if found.digits is not None else f"{float(few.decimal):.6g}"
 
     count = len(found.steps)
     shown = (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 _BEYOND = "(outside the range of floats)"
+_IN_FLOATS = "in floats, with certain bounds for the probabilities read, as exact rationals"
 _MOST_SHOWN = 20  # start states in a table for people; --json has all
 
 
@@ -148,7 +149,7 @@ def _text(
     )
     lines += [
         "",
-        f"solved {'exactly' if result.field == 'exact' else 'in floats'}{merged}; "
+        f"solved {'exactly' if result.field == 'exact' else _IN_FLOATS}{merged}; "
         f"{result.seconds:.3f} s",
     ]
     return "\n".join(lines)
@@ -160,6 +161,29 @@ def _named(start: Reaching) -> str:
     return name if start.name == name else f"{name} ({printable(start.name)})"
 
 
+def _within(value: Quantity) -> str:
+    """Return the bound of a float's error, rounded up."""
+    from flint import fmpq
+
+    from markov_lrsao.exact.quantity import Approximate
+    from markov_lrsao.exact.rationals import decimal_text
+
+    if not isinstance(value, Approximate) or value.error is None:
+        return "(float)"
+    if value.error == 0:
+        return "exact, by the graph"
+    return f"within {decimal_text(fmpq(*value.error.as_integer_ratio()), 2, towards=1)}"
+
+
+def _deviation(start: Reaching) -> str:
+    """Return the digits of the deviation that the variance's error leaves."""
+    from markov_lrsao.exact.quantity import Approximate
+
+    if isinstance(start.variance, Approximate) and start.variance.error is not None:
+        return start.variance.sqrt().decimal
+    return f"{start.deviation:.17g}"
+
+
 def _rows(start: Reaching) -> list[str]:
     from markov_lrsao.exact.rationals import shorten
 
@@ -169,7 +193,7 @@ def _rows(start: Reaching) -> list[str]:
     def row(name: str, value: Quantity | None) -> list[str]:
         if value is None:
             return [name, "-", _BEYOND]
-        return [name, value.decimal, shorten(value.rational or "(float)")]
+        return [name, value.decimal, shorten(value.rational or _within(value))]
 
     given = "" if start.certain else " if reached"
     rows = [row("probability", start.probability)]
@@ -181,7 +205,7 @@ def _rows(start: Reaching) -> list[str]:
     rows.append(
         [
             f"deviation{given}",
-            f"{start.deviation:.17g}" if finite else "-",
+            _deviation(start) if finite else "-",
             "" if finite else _BEYOND,
         ]
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from markov_lrsao.cli.options import (
     HELPERS,
     LANDSCAPE,
@@ -19,11 +21,13 @@ from markov_lrsao.cli.options import (
     instance,
 )
 from markov_lrsao.cli.output import emit
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.progress import terminal_progress
 from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from markov_lrsao.chains.chain import MarkovChain
+    from markov_lrsao.model.law import StepLaw
 
 __all__ = ["states"]
 
@@ -32,6 +36,10 @@ def states(
     n: NOption = None,
     ell: EllOption = None,
     part: Annotated[str, PART] = "all",
+    row: Annotated[
+        int | None,
+        typer.Option("--row", help="The automaton of the row shown at this position instead."),
+    ] = None,
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
@@ -55,6 +63,10 @@ def states(
     check_size(chosen.landscape)
     check_hypothesis(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     law = StepLaw.of(chosen.landscape, chosen.algorithm)
+    if row is not None:
+        found = _automaton(law, row)
+        emit(as_json, lambda: found, lambda: _automaton_text(found))
+        return
     if part == "all":
         chain = enumerate_joint(law, merge=not unmerged, progress=terminal_progress).chain
     else:
@@ -90,4 +102,68 @@ def _text(chain: MarkovChain) -> str:
             absorbing = " (absorbing)" if w == 1 and j == i else ""
             to = f"{j}  {printable(chain.label(j))}{absorbing}"
             lines.append(f"{'':12}{rational_text(w):>9} -> {to}")
+    return "\n".join(lines)
+
+
+def _automaton(law: StepLaw, position: int) -> dict[str, Any]:
+    """Return the patterns that a run can show at a position, and what a step there makes of them.
+
+    A pattern whose greedy choice the bounds leave open has no transitions, and says so.
+    """
+    from flint import fmpq
+
+    from markov_lrsao.exact.rationals import rational_text
+    from markov_lrsao.rows.derived import automata_of
+    from markov_lrsao.rows.steps import gathered
+
+    if not 0 <= position <= law.n or position == law.optimum:
+        raise ParameterError(
+            f"--row {position} is out of range: choose a position in 0..{law.n} but the optimum"
+        )
+    automata = automata_of(law)
+    _, c = automata.place(position)
+    patterns = []
+    for k, pattern in enumerate(automata.patterns[c]):
+        if not automata.is_met(position, k):
+            continue
+        decided = pattern.undecided is None
+        patterns.append(
+            {
+                "index": k,
+                "label": automata.label(c, k),
+                "fresh": k == 0,
+                "decided": decided,
+                "transitions": [
+                    {
+                        "to": following,
+                        "label": automata.label(c, following),
+                        "moved": moved,
+                        "events": [law.actions[e.action] + "-+"[e.direction] for e in events],
+                        "probability": rational_text(
+                            sum((law.probability(e.share, position) for e in events), fmpq(0))
+                        ),
+                    }
+                    for (moved, following), events in (
+                        gathered(automata.events_at(position, k)) if decided else {}
+                    ).items()
+                ],
+            }
+        )
+    return {
+        "n": law.n,
+        "ell": law.landscape.ell,
+        "position": position,
+        "state": int(law.landscape.objectives[law.landscape.target][position]),
+        "patterns": patterns,
+    }
+
+
+def _automaton_text(found: dict[str, Any]) -> str:
+    lines = [f"position {found['position']}: {len(found['patterns'])} patterns of its row"]
+    for pattern in found["patterns"]:
+        open_ = "" if pattern["decided"] else "  (which entry is largest is not decided by bounds)"
+        lines.append(f"{'->' if pattern['fresh'] else '  '} {pattern['label']}{open_}")
+        for t in pattern["transitions"]:
+            to = f"{t['label']}, position {found['position'] + t['moved']}"
+            lines.append(f"{t['probability']:>15} -> {to}   {' '.join(t['events'])}")
     return "\n".join(lines)

@@ -11,7 +11,7 @@ and K[d', d] is the weight of making d downward exits before the (1 + d')-th upw
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from markov_lrsao.crossing.blocks import Block, Exit
 from markov_lrsao.crossing.decomposition import Site
@@ -41,6 +41,7 @@ def site_events(
     lossy: bool = False,
     prepare: Callable[[int, dict[int, Element], dict[tuple[int, int], Element]], None]
     | None = None,
+    missing: Any = None,
 ) -> Events:
     """Return the law of a site's next exit from each of its classes.
 
@@ -49,6 +50,7 @@ def site_events(
     weight : share -> weight of a step
     lossy : allow classes that are never left; what enters them is lost
     prepare : called with each class, its staying and its leaving weights before solving
+    missing : 1 less the sum of the weights of a step, where `solve` needs it
     """
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[tuple[int, int], Element]] = {}
@@ -64,7 +66,15 @@ def site_events(
                 _accumulate(outputs[k], (moved, to), element)
         if prepare is not None:
             prepare(k, rows[k], outputs[k])
-    return solve(rows, outputs, _order(rows), length=length, at_one=at_one, lossy=lossy)
+    return solve(
+        rows,
+        outputs,
+        _order(rows),
+        length=length,
+        at_one=at_one,
+        lossy=lossy,
+        missing=None if missing is None else dict.fromkeys(rows, missing),
+    )
 
 
 def count_exits(

@@ -6,21 +6,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpz
 
 from markov_lrsao.crossing.blocks import Block, Corridor, Exit, Weight
 from markov_lrsao.crossing.decomposition import Decomposition, Site, exit_marks
 from markov_lrsao.crossing.exits import NEVER_BACK, count_exits, first_exit, site_events
 from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.exact.evaluation import Evaluation
+from markov_lrsao.exact.functions import RationalFunction
 from markov_lrsao.exact.matrices import Product, SiteMatrices, Vector, product
 from markov_lrsao.exact.measures import Measure
+from markov_lrsao.exact.progressions import Progression
 from markov_lrsao.exact.series import (
     Element,
     add,
@@ -35,6 +36,7 @@ __all__ = [
     "EdgeWeights",
     "Evaluation",
     "GeneratingFunction",
+    "site_functions",
     "site_matrices",
     "solve_block",
     "top_vector",
@@ -53,27 +55,63 @@ def corridor(evaluation: Evaluation, n: int, first: int, last: int) -> Element:
     """
     if evaluation.at_one and evaluation.order == 0:
         return evaluation.one
+    if evaluation.by_position:
+        x = RationalFunction.variable()
+        factor = _waiting(evaluation.over_functions, (n - x) / n, x / n)
+        return _only(
+            evaluation, _by_position(evaluation, [({(0, 0): factor}, (1, 1), last, first)])
+        )
     positions = np.arange(first, last + 1)
     up, stay = evaluation.column(n - positions, n), evaluation.column(positions, n)
     if evaluation.at_one:
-        step = evaluation.z
-        factor = multiply(
-            scale(step, up), divide_by_one_minus(scale(step, stay), up, evaluation.length, True)
-        )
+        factor = _waiting(evaluation, up, stay)
         if isinstance(factor, Measure):
             factor = factor.full(len(positions))
     else:
-        z = evaluation.nodes[None, :]
-        factor = (z * up / (1 - z * stay),)
-        if evaluation.majorant:
-            factor = (np.abs(factor[0]),)
+        factor = (_waiting_at(evaluation, up, stay),)
     matrices: SiteMatrices = {(0, 0): factor}
-    whole = product(
-        [(matrices, (1, 1))],
-        exact=evaluation.exact,
-        length=evaluation.length,
-        stochastic=evaluation.at_one and not evaluation.central,
+    return _only(
+        evaluation,
+        product([matrices], stochastic=evaluation.at_one and not evaluation.central),
     )
+
+
+def _waiting(evaluation: Evaluation, up: Any, stay: Any) -> Element:
+    """Return z u / (1 - z (1 - u)) about z = 1."""
+    step = evaluation.z
+    leaving = divide_by_one_minus(scale(step, stay), up, evaluation.length, True)
+    return multiply(scale(step, up), leaving)
+
+
+def _waiting_at(evaluation: Evaluation, up: Any, stay: Any) -> Any:
+    """Return z u / (1 - z (1 - u)) at complex points, or its modulus."""
+    z = evaluation.nodes[None, :]
+    if evaluation.complements is not None:
+        found = z * up / (up + stay * evaluation.complements[None, :])
+        return found.modulus() if evaluation.majorant else found
+    plain = z * up / (1 - z * stay)
+    return np.abs(plain) if evaluation.majorant else plain
+
+
+def _by_position(
+    evaluation: Evaluation,
+    factors: Iterable[tuple[dict[tuple[int, int], Element], tuple[int, int], int, int]],
+) -> Product:
+    """Multiply matrices of functions of the position, each from a highest to a lowest one."""
+    whole: Any = None
+    for entries, shape, high, low in factors:
+        progression = Progression(entries, shape)
+        part: Any = (
+            progression.exact(high, low) if evaluation.exact else progression.balls(high, low)
+        )
+        whole = part if whole is None else whole @ part
+    if evaluation.exact:
+        return Product(None, whole.reduced())
+    return Product(whole.entries)
+
+
+def _only(evaluation: Evaluation, whole: Product) -> Element:
+    """Return the one entry of a product."""
     unit = {0: evaluation.one}
     found = whole.contract([(unit, unit)])
     assert found is not None
@@ -118,11 +156,15 @@ def solve_block(
     weigh = EdgeWeights(evaluation, block.law.n, block.denominator)
     rows: dict[int, dict[int, Element]] = {}
     outputs: dict[int, dict[Exit, Element]] = {}
+    missing: dict[int, Any] = {}
     for i, (state, edges) in enumerate(zip(block.states, block.edges, strict=True)):
         rows[i], outputs[i] = {}, {}
         marked = counts(state.phase)
+        missing[i] = evaluation.missing(marked)
         for target, weight in edges:
             element = weigh(state.position, weight, marked)
+            if isinstance(weight, Corridor) and missing[i] is not None:
+                missing[i] = 1 - element[0]
             if isinstance(target, Exit):
                 outputs[i][target] = element
             elif until is not None and block.states[target].phase >= until:
@@ -137,6 +179,7 @@ def solve_block(
         length=evaluation.length,
         at_one=evaluation.at_one,
         lossy=evaluation.lossy,
+        missing=missing if evaluation.missing(True) is not None else None,
     )
 
 
@@ -150,6 +193,26 @@ def site_matrices(
     n, denominator = decomposition.law.n, decomposition.law.denominator
     positions = np.arange(site.high, site.low - 1, -1)
     down, up = (evaluation.column(x, denominator) for x in (positions, n - positions))
+    kernel = _site_kernel(evaluation, site, counts, down, up)
+    if evaluation.central:
+        return {key: Measure(element).full(len(positions)) for key, element in kernel.items()}
+    return kernel
+
+
+def site_functions(
+    evaluation: Evaluation, decomposition: Decomposition, site: Site, counts: bool
+) -> dict[tuple[int, int], Element]:
+    """Return K_x(z) of a site as a function of its position x, each entry a series over Q(x)."""
+    n, denominator = decomposition.law.n, decomposition.law.denominator
+    x = RationalFunction.variable()
+    down, up = x / denominator, (n - x) / denominator
+    return _site_kernel(evaluation.over_functions, site, counts, down, up)
+
+
+def _site_kernel(
+    evaluation: Evaluation, site: Site, counts: bool, down: Any, up: Any
+) -> dict[tuple[int, int], Element]:
+    """Return K(z), given the shares of one downward and one upward flip."""
     z = evaluation.z if counts else evaluation.one
 
     def weight(share: Share) -> Element:
@@ -163,16 +226,20 @@ def site_matrices(
         at_one=evaluation.at_one,
         lossy=evaluation.lossy,
         prepare=lambda k, row, leaving: evaluation.without_loop(k, row, leaving, counts),
+        missing=evaluation.missing(counts),
     )
-    if evaluation.central:
-        kernel = count_exits(events, site.incoming, site.outgoing, evaluation.one)
-        return {key: Measure(element).full(len(positions)) for key, element in kernel.items()}
-    unit = tuple(c + 0 * up for c in evaluation.one)
+    unit = evaluation.one if evaluation.central else tuple(c + 0 * up for c in evaluation.one)
     return count_exits(events, site.incoming, site.outgoing, unit)
 
 
 class _NoWayUpError(Exception):
     """A site is never left upwards for good."""
+
+
+def _not_empty(kernel: SiteMatrices) -> SiteMatrices:
+    if not kernel:
+        raise _NoWayUpError
+    return kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +267,7 @@ class GeneratingFunction:
     def middle_uncounted(self) -> Product:
         """The product of all K_s(1): the law of the crossing counts alone."""
         e = self.evaluation
-        if not e.central:
+        if not e.central and not e.balls:
             return self._product(e, False)
         masses = self._product(replace(e, order=0), False)
         assert masses.entries is not None
@@ -210,30 +277,33 @@ class GeneratingFunction:
         )
 
     def _product(self, e: Evaluation, counts: bool) -> Product:
-        """Multiply the sites' matrices, computed a stretch at a time to save memory."""
+        """Multiply the sites' matrices; those of floats a stretch at a time, to save memory."""
         d = self.decomposition
-        stretches = (
-            replace(site, high=high, low=max(site.low, high - _STRETCH + 1))
-            for site in d.sites
-            for high in range(site.high, site.low - 1, -_STRETCH)
-        )
-
-        def factors() -> Iterator[tuple[SiteMatrices, tuple[int, int]]]:
-            for site in stretches:
-                matrices = site_matrices(e, d, site, counts)
-                if not matrices:
-                    raise _NoWayUpError
-                yield matrices, (site.incoming + 1, site.outgoing + 1)
-
         try:
+            if e.by_position:
+                return _by_position(
+                    e,
+                    (
+                        (
+                            _not_empty(site_functions(e, d, site, counts)),
+                            (site.incoming + 1, site.outgoing + 1),
+                            site.high,
+                            site.low,
+                        )
+                        for site in d.sites
+                    ),
+                )
+            stretches = (
+                replace(site, high=high, low=max(site.low, high - _STRETCH + 1))
+                for site in d.sites
+                for high in range(site.high, site.low - 1, -_STRETCH)
+            )
             return product(
-                factors(),
-                exact=e.exact,
-                length=e.length,
+                (_not_empty(site_matrices(e, d, site, counts)) for site in stretches),
                 stochastic=e.at_one and not e.central and not e.lossy,
             )
         except _NoWayUpError:
-            return Product({}, None, fmpz(1))
+            return Product({})
 
     def __call__(self, phases: Sequence[bool]) -> Element:
         """Return E[z^T], T the number of steps in the marked phases."""

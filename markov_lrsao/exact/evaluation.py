@@ -1,22 +1,32 @@
 """How generating functions are evaluated: in which numbers, about z = 1 or at complex points.
 
-`Evaluation` holds the choices: exact rationals, floats, floats with bounds, complex arrays, and
-to which order. Which phases count (their steps weigh z, the others 1) is chosen when it is used.
+`Evaluation` holds the choices: exact rationals, balls of any precision, floats, floats with bounds,
+complex arrays, and to which order. Which phases count (their steps weigh z, the others 1) is
+chosen when it is used.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.exact.balls import Positive
+from markov_lrsao.exact.disks import Disk
 from markov_lrsao.exact.measures import Measure
 from markov_lrsao.exact.series import Element, Label, scale
 
 __all__ = ["Evaluation"]
+
+
+_ONES: dict[tuple[bool, bool], tuple[Any, Any]] = {
+    (True, False): (fmpq(1), fmpq(0)),
+    (False, True): (arb(1), arb(0)),
+    (False, False): (1.0, 0.0),
+}
+"""(exact, balls) -> 1 and 0."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +36,10 @@ class Evaluation:
     Attributes
     ----------
     exact : rationals instead of floats
+    balls : `arb` numbers of the precision that is set, which contain every rounding
     order : about z = 1: number of derivatives
-    nodes : complex points z instead; then order is 0
+    nodes : complex points z instead, as an array or as disks; then order is 0
+    complements : 1 - z, where the points are disks
     majorant : at the nodes, evaluate a bound of the modulus instead: every factor
         1/(1 - P_ii z) is replaced by its modulus and every other weight by its absolute value
     lossy : evaluate E[z^T; T < infinity] where runs can get stuck, instead of refusing
@@ -38,15 +50,42 @@ class Evaluation:
     exact: bool
     order: int = 1
     nodes: Any = None
+    complements: Disk | None = None
     majorant: bool = False
     lossy: bool = False
     central: bool = False
     unit: float = 1.0
+    balls: bool = False
 
     @property
     def at_one(self) -> bool:
         """Whether elements are series about z = 1."""
         return self.nodes is None
+
+    @property
+    def disks(self) -> bool:
+        """Whether values at the points carry their error."""
+        return self.complements is not None
+
+    def missing(self, counts: bool) -> Any:
+        """Return 1 less the sum of the weights of a step that counts, or does not.
+
+        Only disks need it; moduli, which lose their self-loops, do not.
+        """
+        if not self.disks or self.majorant:
+            return None
+        assert self.complements is not None
+        return self.complements if counts else 0 * self.complements
+
+    @property
+    def by_position(self) -> bool:
+        """Whether matrices are functions of the position, to be multiplied as such."""
+        return self.exact or self.balls
+
+    @property
+    def over_functions(self) -> Evaluation:
+        """The evaluation that finds these functions, which are exact."""
+        return replace(self, exact=True, balls=False)
 
     @property
     def length(self) -> int:
@@ -58,9 +97,10 @@ class Evaluation:
         """The constant 1."""
         if self.central:
             return Measure.certain(0, self.order)
-        unit, zero = (fmpq(1), fmpq(0)) if self.exact else (1.0, 0.0)
+        unit, zero = _ONES[self.exact, self.balls]
         if not self.at_one:
-            return (np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128),)
+            ones = np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128)
+            return (Disk(ones) if self.disks else ones,)
         return (unit, *[zero] * self.order)
 
     @property
@@ -73,7 +113,7 @@ class Evaluation:
         if not self.at_one:
             return (self.nodes,)
         head = self.one
-        step = head[0] if self.exact else 1.0 / self.unit
+        step = head[0] if self.by_position else 1.0 / self.unit
         return (head[0], step, *head[2:])[: self.length]
 
     def without_loop(
@@ -83,9 +123,16 @@ class Evaluation:
         if not self.majorant or state not in row:
             return
         stay = row.pop(state)[0]
-        if not counts and bool((stay == 1).any()):
-            return  # never left: nothing leads out
-        factor = 1 / np.abs(1 - stay * (self.nodes if counts else 1.0))
+        if isinstance(stay, Disk):
+            leaving = sum(w[0] for w in (*row.values(), *outputs.values()))
+            if not isinstance(leaving, Disk):
+                return  # never left: nothing leads out
+            factor: Any = leaving + stay * self.complements if counts else leaving
+            factor = factor.inverse_modulus()
+        else:
+            if not counts and bool((stay == 1).any()):
+                return
+            factor = 1 / np.abs(1 - stay * (self.nodes if counts else 1.0))
         for target, element in row.items():
             row[target] = scale(element, factor)
         for label, element in outputs.items():
@@ -95,6 +142,10 @@ class Evaluation:
         """Return a ratio in the chosen numbers."""
         if self.exact:
             return fmpq(numerator, denominator)
+        if self.balls:
+            return arb(numerator) / denominator
+        if self.disks:
+            return Disk.ratio(numerator, denominator)
         ratio = numerator / denominator
         return Positive(ratio, 1) if self.central else ratio
 
@@ -102,6 +153,10 @@ class Evaluation:
         """Return an array of ratios in the chosen numbers, shaped to meet the nodes."""
         if self.exact:
             return np.array([fmpq(int(x), denominator) for x in numerators], dtype=object)
+        if self.balls:
+            return np.array([arb(int(x)) / denominator for x in numerators], dtype=object)
+        if self.disks:
+            return Disk.ratio(numerators, denominator)[:, None]
         values = np.asarray(numerators, dtype=np.float64) / denominator
         if self.central:
             return Positive(values, 2)  # the denominator may need rounding, too

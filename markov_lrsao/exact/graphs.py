@@ -1,8 +1,8 @@
 """Strongly connected components in an order in which linear systems can be solved.
 
 Hitting times are solved component by component, successors first. scipy finds the
-components in compiled code; that its labels are a topological order is not documented, so
-it is checked on every edge, and sorted out by hand where it should ever fail.
+components in compiled code where a graph is large; that its labels are a topological order is
+not documented, so it is checked on every edge, and sorted out by hand where it should ever fail.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ __all__ = [
 ]
 
 IntArray = npt.NDArray[np.int64]
+_SMALL = 30_000
+"""States and edges of a graph that is walked before scipy would have been imported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,18 @@ class Components:
 
 def components(indptr: IntArray, indices: IntArray) -> Components:
     """Return the strongly connected components of a graph in CSR form, successors first."""
+    size = len(indptr) - 1
+    if size + len(indices) <= _SMALL:
+        count, label = _tarjan(indptr.tolist(), indices.tolist())
+    else:
+        count, label = _by_scipy(indptr, indices)
+    members = np.argsort(label, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])
+    return Components(label, members.astype(np.int64), start.astype(np.int64))
+
+
+def _by_scipy(indptr: IntArray, indices: IntArray) -> tuple[int, IntArray]:
+    """Return the number of components, and the label of every state."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -66,9 +80,42 @@ def components(indptr: IntArray, indices: IntArray) -> Components:
             label = count - 1 - label
         else:
             label = sort_components(count, label[source], label[indices])[label]
-    members = np.argsort(label, kind="stable")
-    start = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])
-    return Components(label, members.astype(np.int64), start.astype(np.int64))
+    return int(count), label
+
+
+def _tarjan(indptr: list[int], indices: list[int]) -> tuple[int, IntArray]:
+    """Return the same by Tarjan's algorithm, which completes successors first."""
+    size = len(indptr) - 1
+    label, seen, low = [-1] * size, [0] * size, [0] * size
+    # What is still to be followed of each state's successors, in one order whatever theirs is.
+    further = [sorted(indices[a:b], reverse=True) for a, b in pairwise(indptr)]
+    stack: list[int] = []
+    count = time = 0
+    for root in range(size):
+        if seen[root]:
+            continue
+        path = [root]
+        while path:
+            node = path[-1]
+            if not seen[node]:
+                time += 1
+                seen[node] = low[node] = time
+                stack.append(node)
+            if further[node]:
+                successor = further[node].pop()
+                if not seen[successor]:
+                    path.append(successor)
+                elif label[successor] < 0:
+                    low[node] = min(low[node], seen[successor])
+                continue
+            path.pop()
+            if path:
+                low[path[-1]] = min(low[path[-1]], low[node])
+            if low[node] == seen[node]:
+                while label[node] < 0:
+                    label[stack.pop()] = count
+                count += 1
+    return count, np.array(label, dtype=np.int64)
 
 
 def components_of(successors: Sequence[Collection[int]]) -> Components:
@@ -104,10 +151,12 @@ def sort_components(count: int, source: IntArray, target: IntArray) -> IntArray:
 
 def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.NDArray[np.bool_]:
     """Return which states can be reached from any of `start` (themselves included)."""
+    size = len(indptr) - 1
+    if size + len(indices) <= _SMALL:
+        return _searched(indptr.tolist(), indices.tolist(), start.tolist())
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 
-    size = len(indptr) - 1
     seen = np.zeros(size + 1, dtype=np.bool_)
     first = np.unique(start)
     # One more node leads to all of `start`, so that one search finds everything.
@@ -118,6 +167,20 @@ def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.
     )
     seen[breadth_first_order(graph, size, return_predecessors=False)] = True
     return seen[:size]
+
+
+def _searched(indptr: list[int], indices: list[int], start: list[int]) -> npt.NDArray[np.bool_]:
+    seen = np.zeros(len(indptr) - 1, dtype=np.bool_)
+    found = set(start)
+    stack = list(found)
+    while stack:
+        node = stack.pop()
+        for successor in indices[indptr[node] : indptr[node + 1]]:
+            if successor not in found:
+                found.add(successor)
+                stack.append(successor)
+    seen[list(found)] = True
+    return seen
 
 
 def reversed_graph(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:

@@ -7,9 +7,7 @@ the rounding errors of n factors add up to a relative error of some n * 1e-16 (1
 n = 10^6); with it each of the log2 n levels adds a few units in the last place, because
 entries are sums of products of non-negative numbers.
 
-Exact matrices are first written over one common denominator each, and multiplied as integer
-matrices in a tree by FLINT; the fraction is reduced once, at the end. A sequential sum of
-fractions would reduce at every step and take minutes where this takes seconds.
+Exact products, and those in balls, come from `markov_lrsao.exact.progressions`.
 """
 
 from __future__ import annotations
@@ -21,54 +19,59 @@ from typing import Any
 from flint import fmpq, fmpz, fmpz_mat
 
 from markov_lrsao.exact.measures import Measure
+from markov_lrsao.exact.progressions import Scaled
 from markov_lrsao.exact.series import Element, add, multiply, pick, scale
 
 __all__ = ["Product", "SiteMatrices", "Vector", "product"]
 
 SiteMatrices = dict[tuple[int, int], Element]
 """(row, column) -> element whose coefficients are arrays over the factors."""
-Factors = tuple[SiteMatrices, tuple[int, int]]
 Vector = dict[int, Element]
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """A product of matrices: float elements, or integer matrices over one denominator."""
+    """A product of matrices: elements in floats or balls, or integers over denominators."""
 
     entries: dict[tuple[int, int], Element] | None
-    numerators: list[fmpz_mat] | None
-    denominator: fmpz
+    exact: Scaled | None = None
 
     def contract(self, pairs: Sequence[tuple[Vector, Vector]]) -> Element | None:
         """Return the sum of row * product * column over the pairs; None: of nothing.
 
         Exact results are accumulated as integers and reduced once.
         """
-        if self.entries is not None:
-            total: Element | None = None
-            for row, column in pairs:
-                for (i, j), entry in self.entries.items():
-                    if i in row and j in column:
-                        term = multiply(multiply(row[i], entry), column[j])
-                        total = term if total is None else add(total, term)
-            return total
-        assert self.numerators is not None
-        length = len(self.numerators)
-        size, width = self.numerators[0].nrows(), self.numerators[0].ncols()
-        left, under_left = _integer_vectors([row for row, _ in pairs], size, length)
-        right, under_right = _integer_vectors([column for _, column in pairs], width, length)
-        sums = [fmpz(0)] * length
+        if self.exact is not None:
+            return self._contract_exact(self.exact, pairs)
+        assert self.entries is not None
+        total: Element | None = None
+        for row, column in pairs:
+            for (i, j), entry in self.entries.items():
+                if i in row and j in column:
+                    term = multiply(multiply(row[i], entry), column[j])
+                    total = term if total is None else add(total, term)
+        return total
+
+    @staticmethod
+    def _contract_exact(middle: Scaled, pairs: Sequence[tuple[Vector, Vector]]) -> Element:
+        length = len(middle.layers)
+        size, width = middle.layers[0].nrows(), middle.layers[0].ncols()
+        left = _integer_vectors([row for row, _ in pairs], size, length)
+        right = _integer_vectors([column for _, column in pairs], width, length)
+        sums, below, step = [fmpz(0)] * length, fmpz(1), fmpz(1)
         for before, after in zip(left, right, strict=True):
-            layers = _multiply_exact(
-                _multiply_exact(before, self.numerators), [c.transpose() for c in after]
-            )
-            sums = [s + layer[0, 0] for s, layer in zip(sums, layers, strict=True)]
-        return tuple(fmpq(s, self.denominator * under_left * under_right) for s in sums)
+            column = Scaled([c.transpose() for c in after.layers], after.below, after.step)
+            found = before @ middle @ column
+            sums = [s + layer[0, 0] for s, layer in zip(sums, found.layers, strict=True)]
+            below, step = found.below, found.step  # the same for all
+        result = []
+        for s in sums:
+            result.append(fmpq(s, below))
+            below = below * step
+        return tuple(result)
 
 
-def _integer_vectors(
-    vectors: Sequence[Vector], size: int, length: int
-) -> tuple[list[list[fmpz_mat]], fmpz]:
+def _integer_vectors(vectors: Sequence[Vector], size: int, length: int) -> list[Scaled]:
     """Write row vectors as integer matrices over one denominator for all of them."""
     common = fmpz(1)
     for vector in vectors:
@@ -81,32 +84,23 @@ def _integer_vectors(
         for i, element in vector.items():
             for k, value in enumerate(element):
                 layers[k][0, i] = value.p * (common // value.q)
-        result.append(layers)
-    return result, common
+        result.append(Scaled(layers, common, fmpz(1)))
+    return result
 
 
-def product(factors: Iterable[Factors], *, exact: bool, length: int, stochastic: bool) -> Product:
-    """Multiply all matrices, in order.
+def product(factors: Iterable[SiteMatrices], *, stochastic: bool) -> Product:
+    """Multiply all matrices of floats, in order.
 
     Parameters
     ----------
     factors : runs of matrices of one shape
-    length : number of coefficients of an element
     stochastic : whether the elements are series about z = 1
     """
-    if exact:
-        numerator: list[fmpz_mat] | None = None
-        denominator = fmpz(1)
-        for matrices, shape in factors:
-            part, below = _exact_tree(*_integer_matrices(matrices, shape, length))
-            numerator = part if numerator is None else _multiply_exact(numerator, part)
-            denominator *= below
-        return Product(None, numerator, denominator)
     entries: dict[tuple[int, int], Element] | None = None
-    for matrices, _ in factors:
+    for matrices in factors:
         one = _float_tree(matrices, stochastic=stochastic)
         entries = one if entries is None else _multiply_float(entries, one, stochastic=stochastic)
-    return Product(entries, None, fmpz(1))
+    return Product(entries)
 
 
 def _multiply_float(
@@ -156,53 +150,3 @@ def _count(matrices: SiteMatrices) -> int:
     """Return the number of factors."""
     element = next(iter(matrices.values()))
     return len(element[0].value if isinstance(element, Measure) else element[0])
-
-
-def _integer_matrices(
-    matrices: SiteMatrices, shape: tuple[int, int], length: int
-) -> tuple[list[list[fmpz_mat]], list[fmpz]]:
-    """Write each matrix as integer matrices (one per coefficient) over one denominator."""
-    count = len(next(iter(matrices.values()))[0])
-    result: list[list[fmpz_mat]] = []
-    denominators: list[fmpz] = []
-    keys = list(matrices)
-    for s in range(count):
-        entries: dict[tuple[int, int], list[fmpq]] = {
-            key: [matrices[key][k][s] for k in range(length)] for key in keys
-        }
-        common = fmpz(1)
-        for values in entries.values():
-            for value in values:
-                common = common.lcm(value.q)
-        layers = []
-        for k in range(length):
-            layer = fmpz_mat(*shape)
-            for key, values in entries.items():
-                layer[key] = values[k].p * (common // values[k].q)
-            layers.append(layer)
-        result.append(layers)
-        denominators.append(common)
-    return result, denominators
-
-
-def _multiply_exact(a: list[fmpz_mat], b: list[fmpz_mat]) -> list[fmpz_mat]:
-    result = []
-    for k in range(len(a)):
-        total: Any = a[0] * b[k]
-        for i in range(1, k + 1):
-            total = total + a[i] * b[k - i]
-        result.append(total)
-    return result
-
-
-def _exact_tree(
-    matrices: list[list[fmpz_mat]], denominators: list[fmpz]
-) -> tuple[list[fmpz_mat], fmpz]:
-    while len(matrices) > 1:
-        pairs = [_multiply_exact(a, b) for a, b in zip(matrices[::2], matrices[1::2], strict=False)]
-        below = [a * b for a, b in zip(denominators[::2], denominators[1::2], strict=False)]
-        if len(matrices) % 2:
-            pairs.append(matrices[-1])
-            below.append(denominators[-1])
-        matrices, denominators = pairs, below
-    return matrices[0], denominators[0]

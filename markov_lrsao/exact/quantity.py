@@ -21,7 +21,7 @@ A float has the digits that its ``error`` supports, and no more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import floor, inf, isfinite, isinf, isqrt, log10, nextafter, sqrt
 from numbers import Rational
 from operator import add, mul, sub, truediv
@@ -481,8 +481,7 @@ def _dyadic(x: float) -> fmpq:
 
 
 def _fields(q: Quantity) -> tuple[Any, ...]:
-    names: tuple[str, ...] = q.__slots__
-    return tuple(getattr(q, name) for name in names)
+    return tuple(getattr(q, f.name) for f in fields(q) if f.compare)  # type: ignore[arg-type]
 
 
 def _quantity(number: object) -> Quantity | None:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.exact.balls import Positive
+from markov_lrsao.exact.disks import Disk
 from markov_lrsao.exact.measures import Measure
 
 __all__ = [
@@ -86,15 +87,15 @@ def divide_by_one_minus(stay: Element | None, leaving: Any, length: int, at_one:
 
     Parameters
     ----------
-    leaving : the sum of the constant terms of all other transitions of the row; about z = 1
-        it equals 1 - stay_0 and is used instead of that difference
-    at_one : whether the elements are series about z = 1
+    leaving : the sum of the constant terms of all other transitions of the row, and of what it
+        lacks to 1: it equals 1 - stay_0 and is used instead of that difference
+    at_one : whether that is so: about z = 1 rows lack nothing, elsewhere it must be known
     """
     if isinstance(stay, Measure):
         return stay.repeated(leaving)
     if isinstance(leaving, Positive):
         return Measure.certain(0, length - 1).scaled(1 / leaving)
-    if at_one:
+    if at_one and not (stay is None and isinstance(leaving, Disk)):
         rest = [-c for c in stay[1:]] if stay is not None else [0 * leaving] * (length - 1)
         return inverse((leaving, *rest))
     return (1 / (1 - stay[0]),) if stay is not None else (1 + 0 * leaving,)
@@ -102,7 +103,7 @@ def divide_by_one_minus(stay: Element | None, leaving: Any, length: int, at_one:
 
 def _vanishes(number: Any) -> bool:
     """Whether a number, or one of an array, is 0."""
-    if isinstance(number, Positive):
+    if isinstance(number, Positive | Disk):
         return number.zero
     return bool((number == 0).any() if hasattr(number, "any") else number == 0)
 
@@ -143,6 +144,7 @@ def solve(
     length: int,
     at_one: bool,
     lossy: bool = False,
+    missing: Mapping[int, Any] | None = None,
 ) -> dict[int, dict[Label, Element]]:
     """Solve v_i = sum_j rows[i][j] v_j + outputs[i], each v_i a mapping label -> element.
 
@@ -152,6 +154,7 @@ def solve(
     components : strongly connected components of `rows`, successors first
     length : number of coefficients of the elements
     lossy : allow rows from which no output can be reached; what enters them is lost
+    missing : 1 less the sum of all weights of a row, where it is not 0; needed for disks
 
     Raises
     ------
@@ -173,7 +176,7 @@ def solve(
         leak: dict[int, Any] = {}  # constant term of what leaves the component
         for i in local:
             total = dict(outputs[i])
-            leak[i] = sum(w[0] for w in outputs[i].values())
+            leak[i] = sum((w[0] for w in outputs[i].values()), missing[i] if missing else 0)
             for j, w in rows[i].items():
                 if j not in inside:
                     leak[i] = leak[i] + w[0]
@@ -189,7 +192,7 @@ def solve(
                 raise NotAbsorbingError(
                     "the walk can enter a set of states that it never leaves: E[T] is infinite"
                 )
-            factor[i] = divide_by_one_minus(stay, leaving, length, at_one)
+            factor[i] = divide_by_one_minus(stay, leaving, length, at_one or missing is not None)
             for k in later:
                 if i not in weights[k]:
                     continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.errors import FileFormatError
@@ -38,12 +39,12 @@ def read_fast(source: Source) -> ChainFile | None:
         header = read_header(header_source, header_source.lines())
     except FileFormatError:
         return None
-    if header.rewards or header.placeholders:
+    if len(header.rewards) > 1 or header.placeholders:
         return None
     states, edges = data.count(b"\nstate "), data.count(b" : ")
     if states != header.states or edges < states:
         return None
-    count, pointer, target, above, below, marked, begin, end = kernels.scan(
+    count, pointer, target, above, below, marked, begin, end, rewards = kernels.scan(
         np.frombuffer(data, dtype=np.uint8), mark + 8, states, edges
     )
     if count != states:
@@ -75,7 +76,23 @@ def read_fast(source: Source) -> ChainFile | None:
         positions=np.arange(states, dtype=np.int64),
         labels={name: np.array(sorted(set(where)), np.int64) for name, where in labels.items()},
     )
-    return ChainFile(chain, exact=not off.size, notes=reading_notes(0, len(off), first, worst))
+    return ChainFile(
+        chain,
+        _rewards(header.rewards, rewards),
+        exact=not off.size,
+        notes=reading_notes(0, len(off), first, worst),
+    )
+
+
+def _rewards(names: list[str], found: npt.NDArray[np.int64]) -> dict[str, tuple[fmpq, ...]]:
+    """Return the one reward of the file, on its states and actions together."""
+    if not names and not found[:, 4].any():
+        return {}
+    earned = [fmpq(0)] * len(found)
+    for i in np.flatnonzero(found[:, 0] | found[:, 2]).tolist():
+        a, b, c, d, _ = found[i].tolist()
+        earned[i] = fmpq(a, b) + fmpq(c, d)
+    return {names[0] if names else "": tuple(earned)}
 
 
 def _labels(

@@ -18,13 +18,25 @@ from typing import Any, Literal
 from markov_lrsao.progress import Progress
 from markov_lrsao.release import release
 
-__all__ = ["Axis", "Figure", "FigureData", "Series", "Settings", "numbers"]
+__all__ = [
+    "LRSAO_PARAMETERS",
+    "Axis",
+    "Figure",
+    "FigureData",
+    "Series",
+    "Settings",
+    "numbers",
+]
 
 FigureKind = Literal["chart", "graph", "map"]
 SeriesKind = Literal["line", "points", "band", "step", "bars"]
 Style = Literal["solid", "dashed", "dotted", "dashdot"]
 Range = tuple[int, int, int]
 """First, last, step; the last is included."""
+
+
+LRSAO_PARAMETERS = "alpha = 4/5, gamma = 1/(n+1), r = n(1/(alpha(1-gamma)) - 1)"
+"""The paper's, with which all figures but the regime map are made; see `Parameters.paper`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +233,30 @@ class FigureData:
         fields["x"], fields["y"] = Axis(**data["x"]), Axis(**data["y"])
         fields["series"] = tuple(Series(**s) for s in data["series"])
         return cls(**fields)
+
+    @property
+    def parameters(self) -> str:
+        """What the picture is of: hyper-parameters, size, runs and level of bands, in one line.
+
+        The objectives have no hyper-parameters; of a map they are the axes and in the title.
+        """
+        inner = [v for v in self.notes.values() if isinstance(v, Mapping)]
+        found = {k: v for notes in (*inner, self.notes) for k, v in notes.items()}
+        told = []
+        if self.kind != "map" and self.name != "objectives":
+            told.append(f"LRSAO: {LRSAO_PARAMETERS}")
+        if "earl_alpha" in found:
+            told.append(f"EA+RL: alpha = {found['earl_alpha']}, gamma = {found['earl_gamma']}")
+        told += [
+            f"{symbol} = {found[name]}"
+            for name, symbol in (("n", "n"), ("ell", "l"), ("position", "position"))
+            if isinstance(found.get(name), int)
+        ]
+        if "runs" in found:
+            told.append(f"{found['runs']:,} runs a point, seed {found['seed']}")
+        if "confidence" in found:
+            told.append(f"bands {100 * found['confidence']:g}%")
+        return "; ".join(told)
 
     def to_csv(self) -> str:
         """Return the data as one flat table: a line per point, edge or point of a map."""

@@ -22,6 +22,8 @@ __all__ = ["draw", "draw_map", "pictures"]
 
 _WIDTH, _PANEL = 7.0, 4.2
 _STYLES = {"solid": "-", "dashed": "--", "dotted": ":", "dashdot": "-."}
+_HANDLE = 4.0
+"""Length of the lines in legends: long enough to show their dashes."""
 _MOST_MARKED = 60
 """Lines with more points than this show no markers."""
 
@@ -74,18 +76,13 @@ def draw(data: FigureData, canvas: Any) -> None:
     canvas.suptitle(data.title, fontsize=10)
     engine = canvas.get_layout_engine()
     if engine is not None:
-        engine.set(rect=(0, 0.035, 1, 0.965))
+        engine.set(rect=(0, 0.06, 1, 0.94))
     else:
-        canvas.subplots_adjust(left=0.01, right=0.99, bottom=0.07, top=0.94)
-    canvas.text(
-        0.01,
-        0.008,
-        f"{data.command}    (markov-lrsao {data.version})",
-        fontsize=6,
-        color="#444444",
-        family="monospace",
-        gid="command",
-    )
+        canvas.subplots_adjust(left=0.01, right=0.99, bottom=0.09, top=0.94)
+    footer = {"fontsize": 6, "color": "#444444"}
+    canvas.text(0.01, 0.036, data.parameters, gid="parameters", **footer)
+    command = f"{data.command}    (markov-lrsao {data.version})"
+    canvas.text(0.01, 0.008, command, gid="command", family="monospace", **footer)
 
 
 def floats(values: Sequence[float | None] | None) -> Any:
@@ -105,11 +102,16 @@ def _draw_chart(data: FigureData, axes: Sequence[Any]) -> None:
         _draw_series(axes[series.panel], series, f"series-{k}")
     if len(axes) == 1:  # below the axes, where it cannot hide anything
         axes[0].legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=7, frameon=False
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.12),
+            ncols=2,
+            fontsize=7,
+            frameon=False,
+            handlelength=_HANDLE,
         )
     for axis in axes:
         if len(axes) > 1:
-            axis.legend(fontsize=7, framealpha=0.85)
+            axis.legend(fontsize=7, framealpha=0.85, handlelength=_HANDLE)
         if data.y.scale == "linear":
             _plain_thousands(axis.yaxis)
         if data.x.scale == "linear":
@@ -191,11 +193,53 @@ def draw_map(data: FigureData, axis: Any) -> None:
     axis.set_ylim(y[0], y[-1])
     axis.set_xlabel(data.x.label, fontsize=9)
     axis.set_ylabel(data.y.label, fontsize=9)
-    if axis.get_legend_handles_labels()[0]:  # below the axes, where it cannot hide anything
+    _write_values(axis, grid)
+    handles = axis.get_legend_handles_labels()[0] + _hatches(grid)
+    if handles:  # below the axes, where it cannot hide anything
         axis.legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=6, frameon=False
+            handles=handles,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.12),
+            ncols=2,
+            fontsize=6,
+            frameon=False,
+            handlelength=0.7 * _HANDLE,
         )
     axis.figure.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
+
+
+def _hatches(grid: Mapping[str, Any]) -> list[Any]:
+    """Return what the legend shows for the hatches that occur."""
+    from matplotlib.patches import Patch
+
+    found = []
+    infinite = np.asarray(grid.get("infinite", [[False]]), dtype=bool)
+    if not np.asarray(grid["exact"], dtype=bool).all():
+        label = "enclosed: the colour is that of the middle"
+        found.append(Patch(facecolor="#7f7f7f", edgecolor="#ffffff", hatch="////", label=label))
+    if infinite.any():
+        found.append(Patch(facecolor="#ffffff", edgecolor="#000000", hatch="xxx", label="infinite"))
+    return found
+
+
+def _write_values(axis: Any, grid: Mapping[str, Any]) -> None:
+    """Write its value into every regime, at the point nearest to the regime's middle."""
+    regimes = np.asarray(grid.get("regimes", ()))
+    for k, label in enumerate(dict.fromkeys(regimes.ravel().tolist())):
+        points = np.argwhere(regimes == label)
+        j, i = points[np.square(points - points.mean(axis=0)).sum(axis=1).argmin()]
+        value = grid["values"][j][i]
+        if grid["exact"][j][i] and value is not None:
+            axis.text(
+                grid["x"][i],
+                grid["y"][j],
+                f"{value:.6g}",
+                ha="center",
+                va="center",
+                fontsize=6,
+                gid=f"value-{k}",
+                bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffff", "ec": "none", "alpha": 0.8},
+            )
 
 
 def _hatch(axis: Any, x: Any, y: Any, chosen: Any, hatch: str, colour: str, gid: str) -> None:

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from markov_lrsao.answers.curves import CurvePoint, ell_of
 from markov_lrsao.exact.rationals import rational_text
-from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
+from markov_lrsao.figures.base import (
+    LRSAO_PARAMETERS,
+    Axis,
+    Figure,
+    FigureData,
+    Series,
+    Settings,
+    numbers,
+)
 from markov_lrsao.figures.sampling import (
     Experiment,
     coupon_collector,
@@ -78,7 +86,7 @@ def _earl_notes(settings: Settings, schedule: str) -> dict[str, Any]:
         "ell": [ell_of(schedule, n) for n in ns],
         "earl_alpha": rational_text(algorithm.learn),
         "earl_gamma": rational_text(algorithm.bootstrap / algorithm.learn),
-        "lrsao_parameters": "alpha = 4/5, gamma = 1/(n+1), r = n(1/(alpha(1-gamma)) - 1)",
+        "lrsao_parameters": LRSAO_PARAMETERS,
         "budget": [settings.earl_budget * n * n for n in ns],
         "restart_length": [_restart(settings, schedule, n) for n in ns],
     }

@@ -18,7 +18,7 @@ from markov_lrsao.progress import Progress
 from markov_lrsao.regimes.borders import Border, borders, place_in_h
 from markov_lrsao.regimes.grid import MapPlan, RegimeMap, regime_map, widest
 
-__all__ = ["FIGURES", "map_figure"]
+__all__ = ["FIGURES", "border_curves", "map_figure"]
 
 NAME = "regime-map"
 _TITLES = {
@@ -66,7 +66,7 @@ def map_figure(
             "infinite": [infinite[i : i + width] for i in rows],
             "regimes": [list(found.labels[i : i + width]) for i in rows],
             "label": text,
-            "borders": [*_curves(plan), _edges(found)],
+            "borders": [*border_curves(plan), _edges(found)],
         },
         notes={
             "regimes": len(found.regimes),
@@ -89,7 +89,7 @@ def to_none(value: float) -> float | None:
     return numbers([value])[0]
 
 
-def _curves(plan: MapPlan) -> list[dict[str, Any]]:
+def border_curves(plan: MapPlan) -> list[dict[str, Any]]:
     """Return the borders that cross the map, as curves in its coordinates."""
     ends = _between([to_float(r) for r in plan.rs])
     low, high = ends[0], ends[-1]

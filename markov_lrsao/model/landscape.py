@@ -466,6 +466,8 @@ class Landscape:
         target : short name of the target objective
         milestones : ends of the phases; default: the optimum only, that is one phase
 
+        Examples
+        --------
         >>> Landscape.from_arrays({"A": [0, 1, 2], "B": [2, 1, 0]}, target="A").milestones
         (2,)
         >>> half = Landscape.from_arrays({"A": [0, "1/2", 2]}, target="A")

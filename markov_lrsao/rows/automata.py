@@ -25,7 +25,10 @@ runs of any length: it is the content of Lemmas 2, 3, 4, 6, 8, 12 for the given 
 two separate regions (the two plateaus of Jump share the state 0) behaves differently in
 each. Rows with several regions are explored together with the rows next to them, as one
 group of (position, patterns of the group); in the gaps between, the walk may come back at
-either end. (Where such a group has too many states, each of its rows is explored alone.)
+either end. (Where such a group has too many states, each of its rows is explored alone. Where
+even one row has too many patterns, which takes five objectives or so, the order of entries
+below its largest ones is not kept: what the walk sees of the row, and no more. Both
+are coarser, and sound as well: an inductive invariant that claims less.)
 All other rows have one region, which a walk re-enters where it left it, and are explored
 alone. Rows whose positions are of the same kinds share one automaton, and the middle of a
 long run of positions of one kind is represented by one position with unknown depth, so that
@@ -42,7 +45,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from markov_lrsao.errors import (
     SolverError,
@@ -58,20 +61,25 @@ from markov_lrsao.rows.patterns import Pattern, updated_pattern
 from markov_lrsao.rows.regions import AbstractPosition, Regions
 from markov_lrsao.rows.steps import Event, Outcome, outcomes_of
 
-__all__ = ["LARGEST_GROUP", "MOST_TRANSITIONS", "RowAutomata", "derive_automata"]
+__all__ = ["LARGEST_GROUP", "LARGEST_ROW", "MOST_TRANSITIONS", "RowAutomata", "derive_automata"]
 
 _LARGEST_NUMBER_OF_ROUNDS = 200
 _PATIENT_ROUNDS = 12
 LARGEST_GROUP = 30_000
 """States of a group of rows that are explored together; beyond, each row is explored alone."""
 
-MOST_TRANSITIONS = 60_000
+LARGEST_ROW = 200
+"""Patterns of one row with the order of all entries; beyond, only that of the largest is kept."""
+
+MOST_TRANSITIONS = 90_000
 """Transitions between patterns that are derived in all rounds together: half a minute."""
 
 Node = tuple[int, int]
 """A row class and the index of one of its patterns."""
 Box = tuple[Interval, ...]
 """One interval per entry of a row."""
+_Update = tuple[Node, int, fmpz, fmpz, tuple[int, ...] | None]
+"""A node, an action, the gain as a fraction, and the row classes that M ranges over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +228,10 @@ class _Derivation:
     # (row class, kind, direction) -> classes next to any position of that kind: one kind must
     # lead to one pattern, so M ranges over the neighbours of all its positions.
     outside: dict[tuple[int, int, int], tuple[int, ...]] = field(default_factory=dict)
+    # Row classes of whose patterns only the visible part is kept.
+    coarse: frozenset[int] = frozenset()
+    # Updates followed before, with the bounds that they were followed with.
+    known: dict[_Update, tuple[Box, Interval | None, Node]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for group in self.regions.groups:
@@ -293,33 +305,48 @@ class _Derivation:
         largest: Sequence[Interval],
     ) -> int:
         """Return the pattern that follows an update, recording the transition."""
-        algorithm, box = self.law.algorithm, self.boxes[node]
-        x = box[action]
-        if move.stays_in_row:
-            new = x.affine(algorithm.keep + algorithm.bootstrap, move.gain)
-            change = x.affine(algorithm.keep + algorithm.bootstrap - 1, move.gain)
-            neighbours = None
-        else:
+        box = self.boxes[node]
+        neighbours = None if move.stays_in_row else outside
+        m = None
+        if neighbours is not None:
             m = largest[outside[0]]
             for c in outside[1:]:
                 m = m.join(largest[c])
+        update = (node, action, move.gain.p, move.gain.q, neighbours)
+        known = self.known.get(update)
+        if known is None or known[0] is not box or known[1] != m:
+            known = box, m, (node[0], self.pattern_after(node, action, move, m))
+            self.known[update] = known
+        target = known[2]
+        self.edges[_Edge(node, action, move.gain, neighbours, target)] = None
+        return target[1]
+
+    def pattern_after(self, node: Node, action: int, move: Move, m: Interval | None) -> int:
+        """Return the pattern after an update with M in `m`, None: of the row itself."""
+        algorithm, box = self.law.algorithm, self.boxes[node]
+        x = box[action]
+        if m is None:
+            new = x.affine(algorithm.keep + algorithm.bootstrap, move.gain)
+            change = x.affine(algorithm.keep + algorithm.bootstrap - 1, move.gain)
+        else:
             m = m.affine(algorithm.bootstrap, move.gain)
             new, change = (
                 x.affine(algorithm.keep, fmpq(0)) + m,
                 (x.affine(algorithm.keep - 1, fmpq(0)) + m),
             )
-            neighbours = outside
         row_class, current = node
         shown = updated_pattern(self.patterns[row_class][current], box, action, new, change)
+        if row_class in self.coarse:
+            shown = shown.visible
         known = self.index[row_class]
         if shown not in known:
+            if len(known) >= LARGEST_ROW and row_class not in self.coarse:
+                raise _RowTooLargeError(row_class)
             known[shown] = len(self.patterns[row_class])
             self.patterns[row_class].append(shown)
-        target = (row_class, known[shown])
         moved = tuple(new if a == action else b for a, b in enumerate(box))
-        self.boxes.setdefault(target, moved)
-        self.edges[_Edge(node, action, move.gain, neighbours, target)] = None
-        return target[1]
+        self.boxes.setdefault((row_class, known[shown]), moved)
+        return known[shown]
 
     def row_maxima(self) -> list[Interval]:
         """Bounds of M per row class: the largest entry over all patterns reached."""
@@ -409,6 +436,14 @@ class _GroupTooLargeError(Exception):
     """The rows of a group have too many joint patterns to be explored together."""
 
 
+class _RowTooLargeError(Exception):
+    """A row, explored alone, shows too many orders of its entries."""
+
+    def __init__(self, row_class: int) -> None:
+        super().__init__(row_class)
+        self.row_class = row_class
+
+
 @implements("Lemma 2", "Lemma 3", "Lemma 4", "Lemma 6", "Lemma 8", "Lemma 12")
 def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     """Derive the row automata of a step law by the fixed point above.
@@ -428,21 +463,27 @@ def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     law.check_greedy()
     law.check_bounded()
     regions = Regions.of(law, last)
-    try:
-        return _fixed_point(_Derivation(law, regions))
-    except _GroupTooLargeError:
-        return _fixed_point(_Derivation(law, replace(regions, together=False)))
+    coarse: frozenset[int] = frozenset()
+    while True:
+        try:
+            return _fixed_point(_Derivation(law, regions, coarse=coarse))
+        except _GroupTooLargeError:
+            regions = replace(regions, together=False)
+        except _RowTooLargeError as error:
+            regions, coarse = replace(regions, together=False), coarse | {error.row_class}
 
 
 def _fixed_point(derivation: _Derivation) -> RowAutomata:
     """Explore transitions and compute their least bounds in turn, until nothing grows."""
-    work = 0
+    work, least = 0, dict[Node, Box]()
     for rounds in range(1, _LARGEST_NUMBER_OF_ROUNDS + 1):
+        before = derivation.edges
         derivation.explore()
-        work += len(derivation.edges)
-        if work > MOST_TRANSITIONS:
-            raise _too_many_patterns(derivation.law)
-        least = derivation.least_boxes()
+        if not least or derivation.edges.keys() != before.keys():
+            work += len(derivation.edges)
+            if work > MOST_TRANSITIONS:
+                raise _too_many_patterns(derivation.law)
+            least = derivation.least_boxes()
         settled = True
         for node, box in least.items():
             present = derivation.boxes[node]

@@ -62,6 +62,7 @@ def least_bounds(
     values, attained
         The value is None for an unknown that nothing flows into.
     """
+    copies = list(dict.fromkeys(copies))
     group = _copy_groups(size, copies)
     count = max(group) + 1 if size else 0
     options: list[list[Term]] = [[] for _ in range(count)]
@@ -76,20 +77,19 @@ def least_bounds(
         if merged not in seen:
             seen.add(merged)
             options[merged.target].append(merged)
-    for target, source in copies:
-        copy = Term(group[target], fmpq(0), ((group[source], one),))
-        if group[target] != group[source] and copy not in seen:
-            seen.add(copy)
-            options[copy.target].append(copy)
+    zero = fmpq(0)
+    for target, source in dict.fromkeys((group[t], group[s]) for t, s in copies):
+        if target != source:
+            options[target].append(Term(target, zero, ((source, one),)))
     values = _policy_iteration(options)
     attained = _attained(options, values)
     return [values[g] for g in group], [attained[g] for g in group]
 
 
 def _copy_groups(size: int, copies: Sequence[tuple[int, int]]) -> list[int]:
-    """Contract the cycles of the copy graph: the unknowns on one are all equal."""
+    """Contract the cycles of the copy graph, without repetitions: all on one are equal."""
     sources: list[list[int]] = [[] for _ in range(size)]
-    for target, source in sorted(set(copies)):
+    for target, source in sorted(copies):
         sources[target].append(source)
     return [int(g) for g in components_of(sources).label]
 

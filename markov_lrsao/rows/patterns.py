@@ -71,6 +71,24 @@ class Pattern:
                 return (i, j)
         return None
 
+    @cached_property
+    def visible(self) -> Pattern:
+        """The pattern without the order of entries of the same sign, the largest ones apart.
+
+        It claims less than the pattern itself, so whatever holds for all rows that show it
+        holds for all rows that show the pattern. Where the pattern decides the greedy choice,
+        so does this one.
+        """
+        k = len(self.signs)
+        seen = self.maximal if self.undecided is None else ()
+        order = tuple(
+            self.relation(i, j)
+            if i in seen or j in seen
+            else _by_signs(self.signs[i], self.signs[j])
+            for i, j in combinations(range(k), 2)
+        )
+        return Pattern(self.signs, order)
+
     def label(self, names: Sequence[str]) -> str:
         """Return the weak order of the entries and 0, largest first, e.g. "L>0=J>R"."""
         if UNKNOWN in self.signs or UNKNOWN in self.order:
@@ -92,6 +110,13 @@ class Pattern:
             "=".join((["0"] if level == zero else []) + [a for a in names if rank[a] == level])
             for level in levels
         )
+
+
+def _by_signs(a: int, b: int) -> int:
+    """Return what the signs of two numbers say about their order."""
+    if UNKNOWN in (a, b) or a == b != 0:
+        return UNKNOWN
+    return (a > b) - (a < b)
 
 
 def updated_pattern(

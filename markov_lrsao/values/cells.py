@@ -6,7 +6,9 @@ wider than s use grids of mesh 2s, 4s, .. Values that are short are cells of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 from itertools import combinations
 
@@ -16,7 +18,7 @@ from markov_lrsao.exact.intervals import UNKNOWN, Interval
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.patterns import Pattern
 
-__all__ = ["Cell", "Grid", "Precision", "Traits", "forgotten", "rounded"]
+__all__ = ["Cell", "Grid", "Precision", "Safety", "Traits", "forgotten", "is_dead", "rounded"]
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,19 @@ class Precision:
         are kept exactly, and so are those after a single update
     coarser : rows and factors by which their grid is coarser: values that are only seen
         through gamma M need not be known as well
+    landmarks : whether values above 0 or above the value after a single update, such as -alpha r,
+        are told from those below, however close. Penalties leave -alpha r + keep q with q > 0 as
+        small as one likes: without landmarks rounding would make it a tie with -alpha r.
     """
 
     mesh: fmpq
     exact_bits: int
     coarser: tuple[tuple[int, fmpq], ...] = ()
+    landmarks: bool = False
 
 
-Cell = fmpq | tuple[int, int] | None
-"""An exact value, a cell (level, index), or None: the entry is never chosen again."""
+Cell = fmpq | tuple[int, ...] | None
+"""An exact value, a cell (level, index[, landmarks below]), or None: never chosen again."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,11 @@ class Grid:
         algorithm = self.law.algorithm
         return frozenset([fmpq(0), *(algorithm.learn * r for r in self.law.rewards)])
 
+    @cached_property
+    def landmarks(self) -> tuple[fmpq, ...]:
+        """The values that cells do not reach across, in order; the first is below all entries."""
+        return (self.lowest, *sorted(self._simple)) if self.precision.landmarks else ()
+
     def factor(self, row: int) -> fmpq:
         """Return how much coarser the grid of a row is."""
         return dict(self.precision.coarser).get(row, fmpq(1))
@@ -89,23 +100,47 @@ class Grid:
         mesh, level, width = self.precision.mesh * coarser, 0, values.high - values.low
         while width > mesh:
             mesh, level = 2 * mesh, level + 1
-        return (level, int(((values.high + values.low) / (2 * mesh)).floor()))
+        index = int(((values.high + values.low) / (2 * mesh)).floor())
+        if not self.precision.landmarks:
+            return (level, index)
+        below = sum(v <= values.low for v in self.landmarks)
+        apart = below == sum(v < values.high for v in self.landmarks)
+        return (level, index, below if apart else -1)
 
 
-def forgotten(traits: Traits, safe: tuple[bool, ...]) -> Traits:
-    """Forget the values of entries that are never chosen again.
+class Safety(IntEnum):
+    """How an entry can fall.
 
-    The entry j of a safe action never falls below min(q_j, 0) again. While q_i < min(q_j, 0),
-    action i is not greedy and its entry does not change; so it is never greedy again.
+    NONE: any way; FLOOR: never below min(its value, 0); LASTING: moreover, once positive it stays
+    positive (keep > 0).
     """
+
+    NONE = 0
+    FLOOR = 1
+    LASTING = 2
+
+
+def is_dead(pattern: Pattern, i: int, safe: Sequence[int]) -> bool:
+    """Whether the entry of action i is never the largest again.
+
+    While it is not, it does not change. The entry j of a safe action never falls below min(q_j, 0)
+    again, so q_i < min(q_j, 0) lasts; and if q_j lasts above 0, so does q_i <= 0 < q_j.
+    """
+    return any(
+        kind
+        and (
+            (pattern.signs[i] == -1 and pattern.relation(i, j) == -1)
+            or (kind == Safety.LASTING and pattern.signs[j] == 1 and pattern.signs[i] in (-1, 0))
+        )
+        for j, kind in enumerate(safe)
+    )
+
+
+def forgotten(traits: Traits, safe: Sequence[int]) -> Traits:
+    """Forget the values of entries that are never chosen again."""
     pattern = traits.pattern
     k = len(traits.cells)
-    gone = {
-        i
-        for i in range(k)
-        if pattern.signs[i] == -1
-        and any(safe[j] and pattern.relation(i, j) == -1 for j in range(len(safe)))
-    }
+    gone = {i for i in range(k) if is_dead(pattern, i, safe)}
     if not gone:
         return traits
 
@@ -118,20 +153,32 @@ def forgotten(traits: Traits, safe: tuple[bool, ...]) -> Traits:
         return relation if known else UNKNOWN
 
     order = tuple(kept(i, j) for i, j in combinations(range(k), 2))
+    # Where entries that are 0 are gone too, whether one is 0 or below is forgotten with it.
+    lasting = Safety.LASTING in safe
+    signs = tuple(UNKNOWN if lasting and i in gone else x for i, x in enumerate(pattern.signs))
     return replace(
         traits,
-        pattern=Pattern(pattern.signs, order),
+        pattern=Pattern(signs, order),
         cells=tuple(None if i in gone else c for i, c in enumerate(traits.cells)),
     )
 
 
-def rounded(old: Interval, new: Interval, mesh: fmpq) -> Interval:
-    """Join two intervals; ends of the old one that move are rounded outwards to the mesh."""
+def rounded(old: Interval, new: Interval, mesh: fmpq, landmarks: Sequence[fmpq] = ()) -> Interval:
+    """Join two intervals; ends of the old one that move are rounded outwards to the mesh.
+
+    They are not rounded across a landmark, which is left out where it was not in.
+    """
     joined = old.join(new)
     low, low_attained = joined.low, joined.low_attained
     high, high_attained = joined.high, joined.high_attained
     if low != old.low or low_attained != old.low_attained:
         low, low_attained = mesh * (low / mesh).floor(), True
+        near = max((v for v in landmarks if low <= v <= joined.low), default=None)
+        if near is not None:
+            low, low_attained = near, near == joined.low and joined.low_attained
     if high != old.high or high_attained != old.high_attained:
         high, high_attained = mesh * (high / mesh).ceil(), True
+        near = min((v for v in landmarks if joined.high <= v <= high), default=None)
+        if near is not None:
+            high, high_attained = near, near == joined.high and joined.high_attained
     return Interval(low, high, low_attained, high_attained)

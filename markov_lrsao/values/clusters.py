@@ -48,8 +48,7 @@ class Update:
     source : number of the cluster
     gain : learn * reward
     neighbour : cluster whose maximum M is learnt from, bounds of M, or None: the row itself
-    safe : actions whose entry never falls below min(its value, 0) again; entries below such
-        a one can be forgotten
+    safe : per action its `Safety`: entries that stay below a safe one can be forgotten
     """
 
     source: int
@@ -57,13 +56,13 @@ class Update:
     action: int
     gain: fmpq
     neighbour: int | Interval | None
-    safe: tuple[bool, ...]
+    safe: tuple[int, ...]
 
     def __hash__(self) -> int:
         return hash((self.source, self.option.pattern, self.action, self.neighbour))
 
 
-Given = tuple[Pattern, tuple[Interval, ...], tuple[bool, ...], int]
+Given = tuple[Pattern, tuple[Interval, ...], tuple[int, ...], int]
 """A row with which a walk may begin (pattern, bounds, safe actions), and its cluster."""
 
 
@@ -94,7 +93,7 @@ class Clusters:
         return self.of_box(row, Pattern.zero(k), (Interval.point(0),) * k, ())
 
     def of_box(
-        self, row: int, pattern: Pattern, box: Sequence[Interval], safe: tuple[bool, ...]
+        self, row: int, pattern: Pattern, box: Sequence[Interval], safe: tuple[int, ...]
     ) -> int:
         """Return a cluster that holds every row with this pattern and entries in the box."""
         number = self.place(pattern, box, self.grid.factor(row), safe)
@@ -102,7 +101,7 @@ class Clusters:
         return number
 
     def place(
-        self, pattern: Pattern, box: Sequence[Interval], coarser: fmpq, safe: tuple[bool, ...]
+        self, pattern: Pattern, box: Sequence[Interval], coarser: fmpq, safe: tuple[int, ...]
     ) -> int:
         """Make the box part of the cluster it belongs to."""
         cells = tuple(self.grid.cell(b, coarser) for b in box)
@@ -117,7 +116,7 @@ class Clusters:
         return number
 
     def _known(self, traits: Traits, box: Sequence[Interval]) -> tuple[Interval, ...]:
-        everything = Interval(self.grid.lowest, fmpq(0), high_attained=False)
+        everything = Interval(self.grid.lowest, fmpq(0))
         return narrowed(
             traits.pattern,
             [everything if c is None else b for c, b in zip(traits.cells, box, strict=True)],
@@ -129,7 +128,7 @@ class Clusters:
         times = 1 << min(self._growths.get(number, 0), 8)
         fraction = self.precision.mesh * traits.coarser * times / _FINER
         wider = [
-            old if cell is None or new in old else rounded(old, new, fraction)
+            old if cell is None or new in old else rounded(old, new, fraction, self.grid.landmarks)
             for cell, old, new in zip(traits.cells, present, box, strict=True)
         ]
         found = narrowed(traits.pattern, wider)
@@ -183,7 +182,7 @@ class Clusters:
         action: int,
         move: Move,
         neighbour: int | Interval | None,
-        safe: tuple[bool, ...] = (),
+        safe: tuple[int, ...] = (),
     ) -> int:
         """Return the cluster after an update of the chosen entry."""
         update = Update(source, option, action, move.gain, neighbour, safe)

@@ -13,7 +13,7 @@ from markov_lrsao.errors import VerificationError
 from markov_lrsao.exact.intervals import UNKNOWN, Interval
 from markov_lrsao.rows.orders import narrowed
 from markov_lrsao.rows.patterns import Pattern
-from markov_lrsao.values.cells import Traits
+from markov_lrsao.values.cells import Traits, is_dead
 from markov_lrsao.values.clusters import Clusters
 
 __all__ = ["check_invariant", "implies"]
@@ -41,7 +41,7 @@ def _check_within(
     number: int,
     pattern: Pattern,
     box: Sequence[Interval],
-    safe: tuple[bool, ...],
+    safe: tuple[int, ...],
     what: str,
 ) -> None:
     traits, into = clusters.traits[number], clusters.boxes[number]
@@ -53,7 +53,7 @@ def _check_within(
         )
 
 
-def implies(pattern: Pattern, traits: Traits, safe: tuple[bool, ...]) -> bool:
+def implies(pattern: Pattern, traits: Traits, safe: tuple[int, ...]) -> bool:
     """Whether a pattern proves all relations, and all forgetting, that traits claim."""
     k = len(traits.cells)
     claims = [(pattern.signs[i], traits.pattern.signs[i]) for i in range(k)]
@@ -63,10 +63,5 @@ def implies(pattern: Pattern, traits: Traits, safe: tuple[bool, ...]) -> bool:
     ]
     fine = all(claimed in (UNKNOWN, known) for known, claimed in claims)
     return fine and all(
-        cell is not None
-        or (
-            pattern.signs[i] == -1
-            and any(safe[j] and pattern.relation(i, j) == -1 for j in range(len(safe)))
-        )
-        for i, cell in enumerate(traits.cells)
+        cell is not None or is_dead(pattern, i, safe) for i, cell in enumerate(traits.cells)
     )

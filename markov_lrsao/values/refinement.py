@@ -11,10 +11,12 @@ algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from flint import fmpq
 
 from markov_lrsao.crossing.blocks import (
     Block,
@@ -30,8 +32,9 @@ from markov_lrsao.crossing.blocks import (
 )
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.intervals import Interval
-from markov_lrsao.model.law import Move, Share, StepLaw
+from markov_lrsao.model.law import Move, Proposal, Share, StepLaw
 from markov_lrsao.rows.orders import Option, largest_of
+from markov_lrsao.values.cells import Safety
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.invariants import check_invariant
 
@@ -77,20 +80,37 @@ class Refined(Explored):
         return Block(self.stretch, self.states, self.start, self.denominator, edges)
 
 
-def safe_actions(law: StepLaw, first: int, last: int, row: int) -> tuple[bool, ...]:
-    """Return which entries of a row never fall below min(their value, 0) on first..last.
+def safe_actions(
+    law: StepLaw, first: int, last: int, row: int, lowest: Mapping[int, fmpq] | None = None
+) -> tuple[int, ...]:
+    """Return how the entries of a row can fall on first..last, see `Safety`.
 
-    Such an action is never penalised there, and no update of its entry learns from another
+    A safe action is never penalised there, and no update of its entry learns from another
     row, except that of the step with which the run ends.
+
+    Parameters
+    ----------
+    lowest : bounds from below of the largest entry of rows. With them an update may learn from
+        such a row where gain + bootstrap M >= 0; then keep q + gain + bootstrap M >= keep q,
+        so that with keep > 0 a positive entry stays positive.
     """
     here = first + np.flatnonzero(law.row[first : last + 1] == row)
     positions = [p for p in here.tolist() if p != law.optimum]
+    algorithm = law.algorithm
+
+    def holds(p: int, e: Proposal) -> bool:
+        if p + e.moved == law.optimum:
+            return True
+        if e.move.stays_in_row:
+            return bool(e.move.gain >= 0)
+        m = None if lowest is None else lowest.get(int(law.row[p + e.moved]))
+        return m is not None and bool(e.move.gain + algorithm.bootstrap * m >= 0)
+
+    kind = Safety.LASTING if lowest is not None and algorithm.keep > 0 else Safety.FLOOR
     return tuple(
-        all(
-            p + e.moved == law.optimum or (e.move.gain >= 0 and e.move.stays_in_row)
-            for p in positions
-            for e in law.proposals(int(law.kind[p]), (action,))
-        )
+        kind
+        if all(holds(p, e) for p in positions for e in law.proposals(int(law.kind[p]), (action,)))
+        else Safety.NONE
         for action in range(len(law.actions))
     )
 
@@ -102,6 +122,8 @@ class ValueWalk(Walk):
     ----------
     tracked : the rows whose values are followed; their numbers in a state are clusters
     final : the walk ends here: entries that are never chosen again are forgotten
+    floors : the stretch is the whole run: rows that are never met again are forgotten, and so are
+        entries that are never chosen again on the positions above the floor (see `floor`)
     lose : give up runs that leave downwards, instead of refusing
     """
 
@@ -112,17 +134,74 @@ class ValueWalk(Walk):
         tracked: Iterable[int],
         *,
         final: bool = False,
+        floors: bool = False,
         lose: bool = False,
     ) -> None:
         super().__init__(stretch)
         self.clusters, self.tracked = clusters, frozenset(tracked)
-        self.final, self.lose = final, lose
-        self.safe = {
-            r: safe_actions(self.law, stretch.first, stretch.last, r) if final else ()
-            for r in self.tracked
-        }
+        self.final, self.floors, self.lose = final, floors, lose
         self.gone = (_GONE,) * len(stretch.rows)
-        self._takes_over: dict[tuple[int, int], bool] = {}
+        self._safe: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._takes_over: dict[tuple[int, int, int], bool] = {}
+        self._barrier: dict[tuple[int, int], bool] = {}
+        before_optimum = self.law.row[: self.law.optimum]
+        self.last_met = [int(np.flatnonzero(before_optimum == r)[-1]) for r in stretch.rows]
+        alone = np.bincount(before_optimum, minlength=int(self.law.row.max()) + 1) == 1
+        self.sites = [
+            p
+            for p in range(self.law.optimum - 1, stretch.first, -1)
+            if floors and alone[self.law.row[p]]
+        ]
+
+    @cached_property
+    def lowest(self) -> dict[int, fmpq]:
+        """Bounds from below of the largest entry of every row, from its automaton."""
+        boxes, class_of = self.automata.boxes, self.automata.class_of
+        return {
+            r: min(largest_of(box).low for box in boxes[class_of(r)]) for r in self.stretch.rows
+        }
+
+    def floor(self, position: int, shown: tuple[int, ...]) -> int:
+        """Return a position at or below this one that the walk never falls below again.
+
+        A row that is shown at one position only changes by moves made there. Where no pattern
+        that it can come to, or no entry that can be the largest again, accepts a move down, the
+        walk stays at or above that position for ever; so the floor of a run never sinks.
+        """
+        for p in self.sites:
+            if p <= position:
+                pattern = shown[self.slot[int(self.law.row[p])]]
+                if (p, pattern) not in self._barrier:
+                    self._barrier[p, pattern] = self._is_barrier(p, pattern)
+                if self._barrier[p, pattern]:
+                    return p
+        return self.stretch.first
+
+    def _is_barrier(self, position: int, pattern: int) -> bool:
+        """Whether no move down is ever accepted again at the only position of a row."""
+        kind, c = self.automata.place(position)
+        if int(self.law.row[position]) in self.tracked:
+            cells = self.clusters.traits[pattern].cells
+            alive = tuple(a for a, cell in enumerate(cells) if cell is not None)
+            return all(e.moved >= 0 for e in self.law.proposals(kind, alive))
+        seen, stack = {pattern}, [pattern]
+        while stack:
+            outcomes = self.automata.outcomes(kind, c, stack.pop())
+            if not outcomes or any(moved < 0 for moved, _ in outcomes):
+                return False
+            fresh = {to for _, to in outcomes} - seen
+            seen |= fresh
+            stack += fresh
+        return True
+
+    def safe(self, row: int, floor: int) -> tuple[int, ...]:
+        """Return the safe actions of a row on the positions from the floor on."""
+        if not (self.final or self.floors):
+            return ()
+        if (row, floor) not in self._safe:
+            lowest = self.lowest if self.floors else None
+            self._safe[row, floor] = safe_actions(self.law, floor, self.stretch.last, row, lowest)
+        return self._safe[row, floor]
 
     def corridor_end(self, state: State) -> int | None:
         """Return where the way up ends, once nothing but going up can happen."""
@@ -151,14 +230,15 @@ class ValueWalk(Walk):
     ) -> int:
         """Return the state of the row in slot `at` after a step to position `to`."""
         row, clusters = self.stretch.rows[at], self.clusters
+        safe = self.safe(row, self.floor(to, shown))
         if move.stays_in_row:
-            return clusters.follow(shown[at], option, action, move, None, self.safe[row])
+            return clusters.follow(shown[at], option, action, move, None, safe)
         neighbour = int(self.law.row[to])
         if neighbour not in self.slot:
             raise CrossingError(f"a step to position {to} learns from a row that is not followed")
         other = shown[self.slot[neighbour]]
         m = other if neighbour in self.tracked else self.maximum(neighbour, other)
-        return clusters.follow(shown[at], option, action, move, m, self.safe[row])
+        return clusters.follow(shown[at], option, action, move, m, safe)
 
     def known(self, state: State) -> bool:
         """Whether the automata foresee this state; if not, no run ever has it."""
@@ -172,11 +252,23 @@ class ValueWalk(Walk):
         return largest_of(self.automata.boxes[self.automata.class_of(row)][pattern])
 
     def remembered(self, position: int, shown: tuple[int, ...]) -> tuple[int, ...]:
-        """Forget all rows of a walk that is over, given up, or on its way to the optimum."""
+        """Forget all rows of a walk that is over, given up, or on its way to the optimum.
+
+        With floors, also the rows that are met below the floor only.
+        """
         over = position == self.law.optimum
-        if self.final and (over or self.takes_over(position, shown)):
+        if self.lose and position < self.stretch.first:
             return self.gone
-        return self.gone if self.lose and position < self.stretch.first else shown
+        if not (self.final or self.floors):
+            return shown
+        if over or self.takes_over(position, shown):
+            return self.gone
+        if not self.floors:
+            return shown
+        floor = self.floor(position, shown)
+        return tuple(
+            _GONE if last < floor else k for k, last in zip(shown, self.last_met, strict=True)
+        )
 
     def takes_over(self, position: int, shown: tuple[int, ...]) -> bool:
         """Whether one action is greedy for ever from here and leads straight to the optimum.
@@ -189,15 +281,15 @@ class ValueWalk(Walk):
         inside = self.stretch.first <= position <= self.stretch.last
         if not inside or row not in self.tracked:
             return False
-        key = (position, shown[self.slot[row]])
+        key = (position, shown[self.slot[row]], self.floor(position, shown))
         if key not in self._takes_over:
-            self._takes_over[key] = self._leads_up(position, row, key[1])
+            self._takes_over[key] = self._leads_up(position, row, key[1], key[2])
         return self._takes_over[key]
 
-    def _leads_up(self, position: int, row: int, number: int) -> bool:
+    def _leads_up(self, position: int, row: int, number: int, floor: int) -> bool:
         law, state = self.law, self.clusters.traits[number]
         alive = [a for a, entry in enumerate(state.cells) if entry is not None]
-        if len(alive) != 1 or not self.safe[row][alive[0]]:
+        if len(alive) != 1 or not self.safe(row, floor)[alive[0]]:
             return False
         if bool(np.any(law.row[position : law.optimum] != row)):
             return False

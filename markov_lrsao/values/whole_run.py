@@ -49,7 +49,8 @@ __all__ = [
 
 IntArray = npt.NDArray[np.int64]
 _MESHES = (fmpq(64), fmpq(4), fmpq(1), fmpq(1, 4))
-_EXACT_BITS = 24
+_EXACT_BITS, _FEW_BITS = 24, 16
+_FINE_MESHES = tuple(fmpq(1, m) for m in (2, 4, 8, 16, 64, 256))
 _JOINT_LEVELS = 3
 
 
@@ -104,13 +105,20 @@ def undecided_rows(automata: RowAutomata) -> tuple[int, ...]:
 
 
 def everything(
-    law: StepLaw, mesh: fmpq, *, exact_bits: int, largest: int, all_rows: bool = False
+    law: StepLaw,
+    mesh: fmpq,
+    *,
+    exact_bits: int,
+    largest: int,
+    near: bool = False,
+    all_rows: bool = False,
 ) -> Refined:
     """Follow rows by values, from the first step to the optimum.
 
     Parameters
     ----------
-    all_rows : follow all rows, not only those that patterns leave open
+    near : follow also the rows next to those that patterns leave open: their maxima are learnt
+    all_rows : follow all rows
 
     Raises
     ------
@@ -119,11 +127,28 @@ def everything(
     automata = automata_of(law)
     every = law.rows_met()
     tracked = every if all_rows else undecided_rows(automata)
+    precision = Precision(mesh, exact_bits, landmarks=True)
+    if near:
+        wider = _with_neighbours(law, tracked)
+        # What is seen through bootstrap M only need not be known as well.
+        coarser = max(fmpq(1), 1 / (4 * max(law.algorithm.bootstrap, fmpq(1, 10**9))))
+        sites = np.bincount(law.row[: law.optimum]) == 1
+        added = tuple((r, coarser) for r in wider if sites[r])
+        tracked, precision = wider, replace(precision, coarser=added)
     merged, _ = merge_patterns(automata, {automata.class_of(r) for r in tracked})
-    clusters = Clusters(law, Precision(mesh, exact_bits))
+    clusters = Clusters(law, precision)
     start = State(0, 0, tuple(clusters.fresh(r) if r in tracked else 0 for r in every))
     stretch = Stretch(merged, 0, law.optimum, law.landscape.milestones)
-    return refine(ValueWalk(stretch, clusters, tracked), [start], largest=largest)
+    return refine(ValueWalk(stretch, clusters, tracked, floors=True), [start], largest=largest)
+
+
+def _with_neighbours(law: StepLaw, rows: Sequence[int]) -> tuple[int, ...]:
+    """Return the rows and those next to one of their positions."""
+    open_ = np.isin(law.row[: law.optimum], rows)
+    wider = open_.copy()
+    wider[1:] |= open_[:-1]
+    wider[:-1] |= open_[1:]
+    return tuple(dict.fromkeys(law.row[: law.optimum][wider].tolist()))
 
 
 def describe_state(block: Refined, state: int) -> str:
@@ -240,18 +265,20 @@ def chains_with_values(
 
 def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined | Refused]:
     unit = abs(law.algorithm.learn) if law.algorithm.learn != 0 else fmpq(1)
+    whole = partial(everything, law, largest=largest)
     families: list[list[Callable[[], Refined]]] = [
         [
             partial(joint_with_values, law, level, largest=largest)
             for level in LEVELS[:_JOINT_LEVELS]
         ],
-        [
-            partial(everything, law, unit * mesh, exact_bits=_EXACT_BITS, largest=largest)
-            for mesh in _MESHES
-        ],
+        # Few values first: often they are enough. Then exact values, for ties; then fine meshes,
+        # for which exact values would be too many, and with the rows next to the open ones.
+        [partial(whole, unit * _MESHES[0], exact_bits=_FEW_BITS)],
+        [partial(whole, unit * mesh, exact_bits=_EXACT_BITS) for mesh in _MESHES],
+        [partial(whole, unit * mesh, exact_bits=0, near=True) for mesh in _FINE_MESHES],
     ]
     with progress("following values", total=sum(map(len, families))) as bar:
-        for family in families:
+        for number, family in enumerate(families):
             explored = False
             for way in family:
                 bar.advance()
@@ -260,5 +287,5 @@ def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined 
                 if isinstance(found, Refused):
                     break  # finer levels do not help
                 explored = True
-            if explored:
-                return  # the second family follows more rows, and is no finer for those
+            if number == 0 and explored:
+                return  # the others follow more rows, and are no finer for those

@@ -24,7 +24,7 @@ REFERENCE = {
 @pytest.mark.parametrize("merge", [True, False])
 def test_reference_values(method: str, merge: bool) -> None:
     algorithm = Algorithm.lrsao(Parameters.of("0.8", Fraction(1, 10), "7/2"))
-    result = runtime(Landscape.jump(9, 2), algorithm, method=method, merge=merge)  # type: ignore[arg-type]
+    result = runtime(Landscape.jump(9, 2), algorithm, method=method, merge=merge)
     assert result.total.rational == REFERENCE["total"]
     assert [phase.rational for phase in result.phases] == REFERENCE["phases"]
     assert result.exact

@@ -79,7 +79,7 @@ def test_one_phase_has_one_phase() -> None:
 @pytest.mark.parametrize("method", ["joint", "crossing"])
 def test_the_method_asked_for_is_the_method_used(method: str) -> None:
     landscape = Landscape.jump(9, 2)
-    result = runtime(landscape, Algorithm.lrsao(Parameters.paper(9)), method=method)  # type: ignore[arg-type]
+    result = runtime(landscape, Algorithm.lrsao(Parameters.paper(9)), method=method)
     assert result.method == method
     assert result.total.rational == "51740216905/1185192162"
 

@@ -143,3 +143,36 @@ def test_start_states_outside(state: int) -> None:
     chain = chain_from_rows([{1: 1}, {1: 1}, {2: 1}])
     with pytest.raises(ParameterError, match=r"does not exist: states are 0\.\.2"):
         reach(chain, np.array([False, True, False]), start=[0, state])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_compiled_searches_and_components_agree(seed: int) -> None:
+    """Compiled and uncompiled code give the same sets, and components in a valid order."""
+    from markov_lrsao.chains.kernels import graphs
+    from markov_lrsao.exact.graphs import components, reachable_from, reversed_graph
+
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 40))
+    degree = rng.integers(1, 4, size)
+    indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
+    indices = rng.integers(0, size, indptr[-1]).astype(np.int64)
+    label, members, start = graphs.components(indptr, indices)
+    usual = components(indptr, indices)
+    pairs = {*zip(label.tolist(), usual.label.tolist(), strict=True)}
+    assert len(pairs) == len(usual) == len(start) - 1
+    assert np.all(label[np.repeat(np.arange(size), degree)] >= label[indices])
+    for c in range(len(start) - 1):
+        own = members[start[c] : start[c + 1]]
+        assert own.tolist() == np.flatnonzero(label == c).tolist()
+    target = rng.random(size) < 0.2
+    kept = np.repeat(~target, degree)
+    cut = np.concatenate([[0], np.cumsum(np.where(target, 0, degree))]).astype(np.int64)
+    back = reversed_graph(cut, indices[kept])
+    never = ~reachable_from(*back, np.flatnonzero(target))
+    surely = ~reachable_from(*back, np.flatnonzero(never))
+    zero, one = graphs.qualitative(indptr, indices, target)
+    assert np.array_equal(zero, never)
+    assert np.array_equal(one, surely)
+    back = reversed_graph(indptr, indices)
+    leading = reachable_from(*back, np.flatnonzero(target))
+    assert np.array_equal(graphs.leading_to(indptr, indices, target), leading)

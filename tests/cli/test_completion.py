@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ Run = Callable[[dict[str, str]], str]
 def variables(shell: str, line: str) -> dict[str, str]:
     """Return what a shell's script puts into the environment for a command line."""
     if shell == "bash":
-        words = line.split(" ")
+        words = [word.replace("\\_", "\\ ") for word in line.split(" ")]
         return {
             "_MARKOV_LRSAO_COMPLETE": "complete_bash",
             "COMP_WORDS": "\n".join(words),
@@ -70,7 +71,7 @@ METHODS = {"auto", "joint", "crossing", "dense"} | {
     *("birth-death", "block-tridiagonal", "back-substitution"),
 }
 CASES = [
-    ("markov-lrsao ex", {"exact", "export"}),
+    ("markov-lrsao ex", {"exact", "explore", "export"}),
     ("markov-lrsao exact --method ", METHODS),
     ("markov-lrsao exact --algorithm e", {"ea", "ea-positive", "earl"}),
     ("markov-lrsao exact --method c", {"crossing"}),
@@ -84,6 +85,7 @@ CASES = [
     ("markov-lrsao simulate --arithmetic ", {"exact", "float64"}),
     ("markov-lrsao formula phase", {"phase1", "phase2", "phase3"}),
     ("markov-lrsao verify --level ", {"quick", "full"}),
+    ("markov-lrsao figures --only earl-2", {"earl-2", "earl-2-log"}),
     ("markov-lrsao exact --landscape some/file", set()),
 ]
 
@@ -102,14 +104,16 @@ def test_every_shell_completes(shell: str, run: Run) -> None:
 
 
 def test_statements_have_spaces(run: Run) -> None:
-    """Zsh and fish quote by themselves; bash offers them inside quotes only."""
+    """Zsh and fish quote by themselves; for bash they are escaped, but inside quotes."""
     lemmas = {"Lemma 10", "Lemma 12", "Lemma 14", "Lemma 15", "Lemma 17"}
     for shell in ("zsh", "fish"):
         assert lemmas <= set(offered(run, shell, 'markov-lrsao verify "Lemma 1'))
     quoted = variables("bash", "markov-lrsao verify x")
     quoted["COMP_WORDS"] = 'markov-lrsao\nverify\n"Lemma 1'
     assert lemmas <= set(run(quoted).splitlines())
-    assert offered(run, "bash", "markov-lrsao verify Le") == []
+    for start in ("L", "Le", "Lemma\\ 1"):
+        words = offered(run, "bash", f"markov-lrsao verify {start}".replace("\\ ", "\\_"))
+        assert lemmas <= {shlex.split(word)[0] for word in words}
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -98,7 +98,9 @@ def test_plans_have_one_text_for_landscape_and_helpers(tmp_path: Path) -> None:
     fields = {"n": [6], "runs": 5}
     [half] = Plan.of({**fields, "landscape": "cliff:d=2", "helpers": "onemax"}).experiments
     doubled = tmp_path / "doubled.json"
-    arrays = {k: v.tolist() for k, v in half.law().landscape.objectives.items()}
+    shape = half.law().landscape
+    assert isinstance(shape, Landscape)
+    arrays = {k: v.tolist() for k, v in shape.objectives.items()}
     doubled.write_text(json.dumps({"objectives": arrays, "target": "C", "milestones": [4, 6]}))
     [twice] = Plan.of({**fields, "landscape": str(doubled), "outside_h": True}).experiments
     assert twice.content != half.content  # equal arrays, but not over the same scale
@@ -123,8 +125,9 @@ def test_files_of_families(command: Command, tmp_path: Path) -> None:
     path.unlink()  # an experiment has its landscape, and needs the file no more
     for experiment in plan.experiments:
         n = experiment.n
-        values = experiment.law().landscape.listed()
-        assert values == {"A": [*range(n - 1), 0, n], "O": list(range(n + 1))}
+        shape = experiment.law().landscape
+        assert isinstance(shape, Landscape)
+        assert shape.listed() == {"A": [*range(n - 1), 0, n], "O": list(range(n + 1))}
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,7 @@ ELSEWHERE = {
     "curve": "200 sizes; the help page's example, a slow test, is the same",
     "figures": "the slow tests of the figures draw them all",
     "report": "the help page's example, a slow test, is the same",
+    "explore": "serves until it is interrupted; tests/explore starts and asks it",
 }
 CHAIN = (
     "@type: DTMC\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t0 : 2/3\n"

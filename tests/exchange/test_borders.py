@@ -296,6 +296,40 @@ def test_rewards_of_a_state_and_its_action_add_up() -> None:
         read_slow(Source("x", drn(unnamed.replace("[2]", "[2, 2]"), 1)))
 
 
+@pytest.mark.parametrize(
+    ("state", "action", "read"),
+    [
+        (" [2]", "", True),
+        (" [1/2]", " [3/4]", True),
+        ("", " [0.25]", True),
+        (" [0]", " [0]", True),
+        (" [1] done", " [1]", True),
+        (" [1/0]", "", False),
+        (" [-1]", "", False),
+        (" [1, 2]", "", False),
+        (" [1", "", False),
+        (" [1]done", "", False),
+        (" [1] [2]", "", False),
+        ("", " [x]", False),
+        (" []", "", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["", "@reward_models\ncost\n"])
+def test_one_reward_is_read_by_compiled_code(
+    state: str, action: str, read: bool, name: str
+) -> None:
+    body = f"state 0{state}\n\taction 0{action}\n\t\t1 : 1\nstate 1 init\n\taction 0\n\t\t1 : 1\n"
+    quick, slow = both(drn(body, rewards=name))
+    assert (quick is not None) == read
+    if quick is not None:
+        assert not isinstance(slow, str)
+        assert dict(quick.rewards) == dict(slow.rewards)
+        assert quick.chain.exact_rows() == slow.chain.exact_rows()
+        assert {k: v.tolist() for k, v in quick.chain.labels.items()} == {
+            k: v.tolist() for k, v in slow.chain.labels.items()
+        }
+
+
 def test_placeholders_stand_for_numbers() -> None:
     body = "state 0 [$r] init\n\taction 0\n\t\t0 : $p\n\t\t1 : $p\nstate 1\n\taction 0\n\t\t1 : 1\n"
     held = "@reward_models\nr\n@placeholders\n$p : 1/2\n$r : 7\n"

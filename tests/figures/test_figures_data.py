@@ -392,6 +392,44 @@ def test_pictures_are_reproducible_and_labelled(made: dict[str, FigureData]) -> 
     assert made["runtime-2-1000"].command in first["svg"].decode().replace("&#x27;", "'")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_pictures_say_what_they_are_of(made: dict[str, FigureData], name: str) -> None:
+    """Hyper-parameters, runs and level stand in the picture, not only in its data."""
+    data = made[name]
+    _, artists = drawn(data)
+    shown = artists["parameters"].get_text() + data.title
+    if name != "objectives":
+        assert "gamma = " in shown
+    sampled = [n for n in (data.notes, *data.notes.values()) if isinstance(n, dict) and "runs" in n]
+    for notes in sampled:
+        assert f"{notes['runs']:,} runs" in shown
+        assert f"bands {100 * notes['confidence']:g}%" in shown
+    if name.startswith("earl"):
+        assert "EA+RL: alpha = 4/5, gamma = 99/100" in shown
+
+
+def test_a_map_names_its_hatches_and_writes_its_values() -> None:
+    data = FigureData(
+        name="map",
+        title="",
+        caption="",
+        kind="map",
+        grid={
+            "x": [1, 2, 3],
+            "y": [0, 1],
+            "values": [[1.5, 1.5, None], [2.5, 2.5, 2.6]],
+            "exact": [[True, True, True], [True, True, False]],
+            "infinite": [[False, False, True], [False, False, False]],
+            "regimes": [["1", "1", "inf"], ["2", "2", "-"]],
+        },
+    )
+    canvas, artists = drawn(data)
+    texts = [a.get_text() for gid, a in artists.items() if gid.startswith("value-")]
+    assert texts == ["1.5", "2.5"]
+    named = [text.get_text() for text in canvas.axes[0].get_legend().get_texts()]
+    assert named == ["enclosed: the colour is that of the middle", "infinite"]
+
+
 def test_a_map_is_drawn_from_its_grid() -> None:
     """Missing values leave gaps; the regime map's own numbers are tested with the map."""
     values = [[1.0, 2.0, None], [3.0, 4.0, 5.0]]

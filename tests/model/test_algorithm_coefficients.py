@@ -61,7 +61,7 @@ def random_agent(objectives: dict[str, list[int]]) -> float:
 def test_an_agent_that_never_gains_chooses_at_random(
     keep: str, learn: str, bootstrap: str, reward: Reward, method: str
 ) -> None:
-    result = runtime(LANDSCAPE, algorithm(keep, learn, bootstrap, reward), method=method)  # type: ignore[arg-type]
+    result = runtime(LANDSCAPE, algorithm(keep, learn, bootstrap, reward), method=method)
     assert result.kind == "exact"
     assert float(result.total) == pytest.approx(random_agent(OBJECTIVES), rel=1e-12)
 
@@ -84,7 +84,7 @@ def test_values_that_need_not_stay_bounded_are_refused(
     keep: str, learn: str, bootstrap: str, method: str
 ) -> None:
     with pytest.raises(ParameterError, match=r"keep \+ bootstrap < 1") as refused:
-        runtime(LANDSCAPE, algorithm(keep, learn, bootstrap), method=method)  # type: ignore[arg-type]
+        runtime(LANDSCAPE, algorithm(keep, learn, bootstrap), method=method)
     assert f"keep = {keep}, bootstrap = {bootstrap}" in str(refused.value)
     assert "\n" not in str(refused.value)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
+from browsers import chromium
 
 from markov_lrsao.figures import FIGURES, Settings
 from markov_lrsao.progress import no_progress
@@ -175,52 +173,11 @@ def page_file(page_text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _missing(what: str) -> NoReturn:
-    """Skip, or fail where a browser is promised (continuous integration)."""
-    text = (
-        f"{what} was not found: install Debian's chromium and chromium-driver (or another "
-        f"Chromium with its driver on the PATH) and selenium to open the report in a browser"
-    )
-    if os.environ.get("MARKOV_LRSAO_REQUIRE_BROWSER"):
-        pytest.fail(text)
-    pytest.skip(text)
-
-
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A headless Chromium that downloads nothing and calls nobody."""
-    driver = shutil.which("chromedriver")
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    binary = next((path for path in map(shutil.which, names) if path), None)
-    if find_spec("selenium") is None:
-        _missing("selenium")
-    if driver is None or binary is None:
-        _missing("chromedriver" if driver is None else "chromium")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(binary)
-    for flag in (
-        "headless",
-        "no-sandbox",
-        "disable-gpu",
-        "disable-quic",
-        "no-first-run",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-sync",
-        "disable-dev-shm-usage",
-        f"user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    session = webdriver.Chrome(options=options, service=Service(driver))
-    session.set_page_load_timeout(60)
-    try:
+    with chromium(tmp_path_factory.mktemp("profile")) as session:
         yield session
-    finally:
-        session.quit()
 
 
 ORDER = list(FIGURES)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import ask, back_tab, emulate, keys, violations, wait
 
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
 from markov_lrsao.answers.curves import ell_of
@@ -24,55 +24,6 @@ return [...document.querySelectorAll(
   .filter(e => !e.disabled && e.tabIndex >= 0 && e.checkVisibility({visibilityProperty: true})
     && !(e.type === 'radio' && !e.checked))
 """
-
-
-def emulate(browser: Any, *, width: int = 1200, height: int = 900, dark: bool = False) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {
-            "features": [
-                {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-                {"name": "prefers-reduced-motion", "value": "reduce"},
-            ]
-        },
-    )
-    # A window without a screen has no focus of its own.
-    browser.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500},
-    )
-
-
-def ask(browser: Any, expression: str, *arguments: Any) -> Any:
-    """Return the value of a JavaScript expression."""
-    return browser.execute_script(f"return {expression}", *arguments)
-
-
-def wait(browser: Any, script: str, *arguments: Any) -> Any:
-    """Return the script's value as soon as it is true."""
-    until = time.monotonic() + 20
-    while not (found := browser.execute_script(script, *arguments)):
-        assert time.monotonic() < until, f"never became true: {script}"
-        time.sleep(0.02)
-    return found
-
-
-def keys(browser: Any, *pressed: str) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    chain = ActionChains(browser, duration=0)
-    for key in pressed:
-        chain.send_keys(key)
-    chain.perform()
-
-
-def back_tab(browser: Any) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
-    chain = ActionChains(browser, duration=0)
-    chain.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
 
 
 @pytest.fixture(scope="module")
@@ -366,7 +317,7 @@ def shown_values(page: Any) -> dict[str, Any]:
 
 
 def expected_values(n: int, ell: int, method: str) -> tuple[list[str | None], list[str]]:
-    r = runtime(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), method=method)  # type: ignore[arg-type]
+    r = runtime(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.paper(n)), method=method)
     quantities = [r.total, *r.phases, r.variance, r.coupon_collector]
     decimals = [q.decimal for q in quantities]
     decimals.insert(4, deviation_text(r.variance.value))
@@ -557,3 +508,10 @@ def test_paper(page: Any) -> None:
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert ask(page, "getComputedStyle(document.querySelector('.bar')).display") == "none"
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_accessibility_rules_hold(page: Any, tmp_path: Path) -> None:
+    """Contrasts, which take long to measure, as the page opens; all else with everything open."""
+    assert violations(page, tmp_path) == []
+    page.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert violations(page, tmp_path, without=["color-contrast"]) == []

@@ -96,7 +96,7 @@ def test_controls_have_names(read: Reader) -> None:
     for tag, a in read.tags:
         if tag == "input" and a["type"] == "range":
             assert a["id"] in labelled
-        if a.get("role") == "region":
+        if a.get("role") in ("region", "group"):
             assert a["aria-label"]
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import markov_lrsao.rows.regions
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.errors import LrsaoError
-from markov_lrsao.exact.matrices import _exact_tree, _rescaled
+from markov_lrsao.exact.matrices import _rescaled
+from markov_lrsao.exact.progressions import Scaled
 from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.regions import Regions
 
@@ -100,18 +101,20 @@ def test_only_runs_of_one_kind_are_cut_short(other: list[int], short: bool) -> N
         assert shown == len(kinds)
 
 
-def as_fractions(matrix: list[fmpz_mat], below: fmpz) -> fmpq_mat:
-    return fmpq_mat(matrix[0]) * (fmpq(1) / fmpq(below))
+def as_fractions(matrix: fmpz_mat, below: fmpz) -> fmpq_mat:
+    return fmpq_mat(matrix) * (fmpq(1) / fmpq(below))
 
 
 @pytest.mark.parametrize("count", range(1, 10))
 def test_products_over_different_denominators(count: int) -> None:
-    matrices = [[fmpz_mat(2, 2, [k + 1, k, 3 * k + 1, 5 - k])] for k in range(count)]
+    matrices = [fmpz_mat(2, 2, [k + 1, k, 3 * k + 1, 5 - k]) for k in range(count)]
     below = [fmpz(x) for x in (2, 3, 5, 7, 11, 13, 17, 19, 23)[:count]]
     expected = fmpq_mat(fmpz_mat(2, 2, [1, 0, 0, 1]))
+    whole = Scaled([fmpz_mat(2, 2, [1, 0, 0, 1])], fmpz(1), fmpz(1))
     for matrix, d in zip(matrices, below, strict=True):
         expected = expected * as_fractions(matrix, d)
-    assert as_fractions(*_exact_tree(matrices, below)) == expected
+        whole = whole @ Scaled([matrix], d, fmpz(1))
+    assert as_fractions(whole.layers[0], whole.below) == expected
 
 
 def test_rows_are_divided_by_their_sums() -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 from flint import fmpq
@@ -184,8 +185,19 @@ def by_values(law: StepLaw) -> tuple[Answer, MarkovChain | None]:
     return solve_values(block, "exact", 2), chain
 
 
+class Played(Protocol):
+    """What the oracle plays."""
+
+    @property
+    def objectives(self) -> dict[str, list[int]]: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def rule(self) -> Rule: ...
+
+
 def compare_with_oracle(
-    instance: Instance, chain: MarkovChain, steps: int, largest: int = 150
+    instance: Played, chain: MarkovChain, steps: int, largest: int = 150
 ) -> int:
     """Compare the laws of the position after 0, 1, .. steps; return how many were compared."""
     oracle = RuleOracle(instance.objectives, instance.target, instance.rule)

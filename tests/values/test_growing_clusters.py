@@ -16,7 +16,7 @@ from markov_lrsao.crossing.blocks import Stretch
 from markov_lrsao.exact.intervals import Interval
 from markov_lrsao.rows.automata import derive_automata
 from markov_lrsao.rows.patterns import Pattern
-from markov_lrsao.values.cells import Precision, Traits, forgotten, rounded
+from markov_lrsao.values.cells import Precision, Safety, Traits, forgotten, rounded
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.refinement import ValueWalk
 
@@ -129,11 +129,11 @@ def test_a_walk_is_taken_over_only_if_it_leads_straight_up(data: st.DataObject) 
             chosen[p + 1] >= chosen[p] and (p == 0 or chosen[p - 1] < chosen[p])
             for p in range(position, n)
         )
-        walk.safe[row] = (False, True)
-        assert walk._leads_up(position, row, 0) == straight
-        walk.safe[row] = (True, False)
-        assert not walk._leads_up(position, row, 0)
+        walk._safe[row, 0] = (Safety.NONE, Safety.FLOOR)
+        assert walk._leads_up(position, row, 0, 0) == straight
+        walk._safe[row, 0] = (Safety.FLOOR, Safety.NONE)
+        assert not walk._leads_up(position, row, 0, 0)
     if first:
-        walk.safe[row] = (False, True)
-        assert not walk._leads_up(first - 1, row, 0)  # another row lies there
+        walk._safe[row, 0] = (Safety.NONE, Safety.FLOOR)
+        assert not walk._leads_up(first - 1, row, 0, 0)  # another row lies there
     assert bool(np.all(law.row[first:n] == row))

@@ -16,10 +16,21 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["NORMAL", "SMALLEST", "backward", "forward"]
+__all__ = ["NORMAL", "SMALLEST", "add", "backward", "forward"]
 
 SMALLEST = 2.0**-1005  # a sum from here on is right, though some of its terms underflowed
 NORMAL = 2.0**-1021  # products from here on have full precision
+
+
+@compiled(forceinline=True, allocates=False)
+def add(total, lost, term):  # type: ignore[no-untyped-def]
+    """Return total + term and what rounding has lost so far: in the end their sum is right to 2u.
+
+    Without it, the sum over a long row would be behind every number that elimination makes.
+    """
+    larger = total + term
+    part = larger - total
+    return larger, lost + ((total - (larger - part)) + (term - part))
 
 
 @compiled(allocates=False)
@@ -63,9 +74,10 @@ def _eliminate(band, leak, k, half, report):  # type: ignore[no-untyped-def]
     Where that is below SMALLEST nothing is done. The k-th row and column stay as they are.
     """
     low = max(0, k - half)
-    leaving = leak[k]
+    leaving, lost = leak[k], 0.0
     for m in range(low, k):
-        leaving += band[k, m - k + half]
+        leaving, lost = add(leaving, lost, band[k, m - k + half])
+    leaving += lost
     if leaving >= SMALLEST:
         _note(band, leak, k, low, half, leaving, report)
         for m in range(low, k):

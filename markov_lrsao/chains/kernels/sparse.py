@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from markov_lrsao.chains.kernels.bands import NORMAL, SMALLEST
+from markov_lrsao.chains.kernels.bands import NORMAL, SMALLEST, add
 from markov_lrsao.compiled import compiled
 
 __all__ = ["eliminate", "solve_columns", "solve_rows"]
 
-_BUCKETS = 4096  # costs at or above this share the last bucket
+_BUCKETS = 1 << 22  # costs at or above this share the last bucket
 _DENSE_SHARE = 0.4  # a rest is dense once its sparsest cheapest row fills this share
 
 
@@ -31,7 +31,7 @@ def _grown(array, needed):  # type: ignore[no-untyped-def]
 @compiled()
 def _put(k, cost, head, following, preceding, bucket):  # type: ignore[no-untyped-def]
     """Move state k to the bucket of its cost."""
-    new = min(cost, _BUCKETS - 1)
+    new = min(cost, len(head) - 1)
     old = bucket[k]
     if old == new:
         return
@@ -115,12 +115,13 @@ def _dense(rest, leak, start, length, columns, values, where, report):  # type: 
             dense[b, where[columns[e]]] = values[e]
     leaving = np.zeros(r)
     for k in range(r - 1, -1, -1):
-        total = dense_leak[k]
+        total, lost = dense_leak[k], 0.0
         row = dense_leak[k] if dense_leak[k] > 0.0 else 1.0
         for m in range(k):
-            total += dense[k, m]
+            total, lost = add(total, lost, dense[k, m])
             if dense[k, m] > 0.0:
                 row = min(row, dense[k, m])
+        total += lost
         if total < SMALLEST:
             report[2] = rest[k] + 1
             break
@@ -169,7 +170,7 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
     left_state = np.empty(edges + 16, np.int64)
     left_value = np.empty(edges + 16)
     left_used = 0
-    head = np.full(_BUCKETS, -1, np.int64)
+    head = np.full(min(s * s + 1, 4096 + 32 * s, _BUCKETS), -1, np.int64)
     following = np.full(s, -1, np.int64)
     preceding = np.full(s, -1, np.int64)
     bucket = np.full(s, -1, np.int64)
@@ -183,11 +184,12 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
         k = head[lowest]
         if length[k] > 32 and length[k] > _DENSE_SHARE * (s - done):
             break
-        total = leak[k]
+        total, lost = leak[k], 0.0
         row = leak[k] if leak[k] > 0.0 else 1.0
         for e in range(start[k], start[k] + length[k]):
-            total += values[e]
+            total, lost = add(total, lost, values[e])
             row = min(row, values[e])
+        total += lost
         if total < SMALLEST:
             report[2] = k + 1
         if used > limit or left_used > limit or total < SMALLEST:

@@ -35,6 +35,7 @@ def backward(
     *,
     field: Field = "exact",
     tilted: npt.NDArray[np.float64] | None = None,
+    rounds: npt.NDArray[np.float64] | None = None,
     progress: Progress = no_progress,
 ) -> Any:
     """Solve v = constant + P v inside, v = outside elsewhere (default 0).
@@ -46,6 +47,9 @@ def backward(
     constant, outside : one number per state, fmpq for "exact", float (>= 0) for "float"
     tilted : for "float" only, and where every outside state is absorbing: probabilities per
         transition to be used instead of the chain's own
+    rounds : for "float" only: the roundings behind the constants (inside) and the values given
+        (outside); inside it is filled with those behind the solution. The exact solution for the
+        chain's rational probabilities is within a factor (1 + 2^-53)^rounds of each value
 
     Returns
     -------
@@ -63,7 +67,9 @@ def backward(
         values = list(outside) if outside is not None else [fmpq(0)] * chain.size
         return _exact.solve_backward(cut, inside, list(constant), values, progress)
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
-    _float.solve_backward(cut, inside, np.asarray(constant, dtype=np.float64), array, tilted)
+    _float.solve_backward(
+        cut, inside, np.asarray(constant, dtype=np.float64), array, tilted, rounds
+    )
     return array
 
 

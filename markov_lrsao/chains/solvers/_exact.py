@@ -10,11 +10,12 @@ shrinks, the quotient is solved and checked instead, and its values are handed t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers._elimination import Factors, Rows, factor
@@ -112,10 +113,48 @@ def _solve(
                         if columns[k] not in local:
                             total += numerators[k] * values[columns[k]]
                     right[i] = constant[i] + total / denominators[i]
-                for i, value in _factor(chain, data, states).columns(right).items():
+                found = _lifted(chain, states, right)
+                if found is None:
+                    found = _factor(chain, data, states).columns(right)
+                for i, value in found.items():
                     values[i] = value
             if c & 4095 == 0:
                 bar.advance(4096)
+
+
+def _lifted(
+    chain: MarkovChain, states: Sequence[int], right: Mapping[int, fmpq]
+) -> dict[int, fmpq] | None:
+    """Solve a large component by lifting digits, where that is possible."""
+    from markov_lrsao.chains.solvers._lifting import PAYS_FOR_LIFTING, lifted
+
+    if len(states) < PAYS_FOR_LIFTING or chain.denominators.dtype == object:
+        return None
+    if chain.denominators.max() >= 2**30:
+        return None
+    own = np.array(sorted(states), dtype=np.int64)
+    place = np.full(chain.size, -1, dtype=np.int64)
+    place[own] = np.arange(len(own))
+    counts = chain.indptr[own + 1] - chain.indptr[own]
+    at = np.repeat(chain.indptr[own] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    rows, columns = np.repeat(np.arange(len(own)), counts), place[chain.indices[at]]
+    keep = columns >= 0
+    if keep.all():
+        return None  # never left; elimination says so
+    from scipy.sparse import coo_array
+
+    every = np.arange(len(own))
+    entries = np.concatenate([-chain.numerators[at][keep], chain.denominators[own]])
+    both = np.concatenate([rows[keep], every]), np.concatenate([columns[keep], every])
+    matrix = coo_array((entries, both), shape=(len(own), len(own))).tocsr()
+    matrix.sort_indices()
+    found = lifted(
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int64),
+        matrix.data.astype(np.int64),
+        [int(chain.denominators[i]) * right[i] for i in own.tolist()],
+    )
+    return None if found is None else dict(zip(own.tolist(), found, strict=True))
 
 
 def _factor(chain: MarkovChain, data: Rows, states: Sequence[int]) -> Factors:
@@ -170,9 +209,28 @@ def check_residual(
 ) -> None:
     """Raise SolverError unless v = constant + P v holds exactly in every inside state."""
     pointers, columns, numerators, denominators = Rows.of(chain)
+    below = _common_denominator(values)
+    if below is None:
+        whole: Sequence[Any] = values
+    else:  # the equations times one number, so that integers are compared
+        whole = [value.p * (below // value.q) for value in values]
     for i in np.flatnonzero(inside).tolist():
-        total = constant[i] * denominators[i]
+        given = constant[i] if below is None else below * constant[i]
+        total = given * denominators[i]
         for k in range(pointers[i], pointers[i + 1]):
-            total += numerators[k] * values[columns[k]]
-        if total != denominators[i] * values[i]:
+            total += numerators[k] * whole[columns[k]]
+        if total != denominators[i] * whole[i]:
             raise SolverError(f"the exact solution fails its equation in state {chain.label(i)}")
+
+
+def _common_denominator(values: Sequence[fmpq]) -> Any:
+    """Return a common multiple of all denominators, None where it would be much longer than one."""
+    common, longest = fmpz(1), 1
+    for value in values:
+        own = value.q
+        if common % own != 0:
+            common = common * (own // common.gcd(own))
+            longest = max(longest, own.bit_length())
+            if common.bit_length() > 4 * longest + 64:
+                return None
+    return common

@@ -6,10 +6,18 @@ operation therefore keeps full relative accuracy, whatever the size of the answe
 whose hitting time is 2^1000 comes out with a relative error of some 1e-13, where solvers
 that subtract return noise.
 
-Error bound. Each of the values is built from non-negative data by additions,
-multiplications and divisions; a chain of m such operations has a relative error of at most
-m u / (1 - m u), u = 2^-53. `depth` counts the longest such chain for states outside large
-components.
+Error bound. Write a component's row i as its transitions, its leak and its right side. Its
+solution is a quotient of two sums of products of non-negative numbers, each product with at most
+one factor from every row (Kirchhoff, Tutte: sums over forests), so changing the entries of one
+row by factors within 1 +- e changes the solution by at most 2 e to first order. Eliminating k
+changes the row of each m that leads to k: it computes a_mj + a_mk a_kj / l_k with at most 5
+roundings (2 for the compensated sum l_k, a division, a product, a sum), all relative to the
+result. With d_i transitions in row i, which enter with d_i + 3 roundings, and E pairs (k, m),
+elimination therefore is the exact elimination of a chain that is relatively close:
+2 (sum (d_i + 3) + 5 E) roundings, and back substitution adds len + 5 for each state it goes
+through. Given values' roundings are added, for the solution is linear in them without signs.
+`_own_roundings` is that sum; nothing in it depends on how ill-conditioned the system is. It is a
+bound for the chain's exact rationals: d_i + 3 counts their rounding to floats.
 
 Underflow. The bound needs numbers in the range of floats, at every intermediate:
 
@@ -26,6 +34,7 @@ Underflow. The bound needs numbers in the range of floats, at every intermediate
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +42,14 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.solvers._wide import Component, solve_certified
 from markov_lrsao.errors import (
     FloatRangeError,
     NotAbsorbingError,
     SolverError,
     StateSpaceTooLargeError,
 )
-from markov_lrsao.exact.graphs import reachable_from, reversed_graph
+from markov_lrsao.exact.graphs import Components, reachable_from
 from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
@@ -52,6 +62,12 @@ FloatArray = npt.NDArray[np.float64]
 _LARGEST_FACTORS = 400_000_000  # numbers that elimination of one component may keep: 3.2 GB
 _WIDE = 8  # half-bandwidth from which a better order of the states is looked for
 _SLOW_BAND = 3e8  # multiplications in a band, from which sparse elimination is preferred
+_PLANNED_BAND = 1e7  # multiplications in a band, from which other methods are tried first
+_WORTH_ORDERING = 2e5  # multiplications in a band, from which a better order is looked for
+_PAYS_FOR_PLANNING = 400  # states of a component; smaller ones are eliminated
+_CHEAP = 2  # transitions in times transitions out of a state that hardly fills anything
+_PLANNED = -2
+_UNIT = 2.0**-53
 _LOST = -1073.0  # log2 of what underflow can change in one transition, twice over
 _NEGLIGIBLE = -53.0
 NEGLIGIBLE_FLOW = 1e-200
@@ -66,11 +82,22 @@ def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
     return bands.backward, bands.forward
 
 
-def _bands(chain: MarkovChain) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _find_components(chain: MarkovChain) -> None:
+    """Find the components by compiled code, which is faster where the compiler is there anyway."""
+    if "components" not in chain.__dict__:
+        from markov_lrsao.chains.kernels.graphs import components
+
+        chain.__dict__["components"] = Components(*components(chain.indptr, chain.indices))
+
+
+def _bands(
+    chain: MarkovChain, eliminated: set[int] | None = None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Order the states of each component so that its matrix is a narrow band.
 
     Returns the states in solving order and the half-bandwidth per component, -1 where the
-    band is so wide that sparse elimination is better.
+    band is so wide that sparse elimination is better, and _PLANNED where other methods are to be
+    tried first; not so for the components that are `eliminated` for certain (None: all).
     """
     order = chain.components
     members, sizes = order.members, order.sizes
@@ -83,12 +110,23 @@ def _bands(chain: MarkovChain) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
     local = (sizes[of] > 1) & (of == order.label[chain.indices])
     of, rows, columns = of[local], place[chain.sources[local]], place[chain.indices[local]]
     np.maximum.at(band, of, np.abs(rows - columns))
-    wide = np.flatnonzero(band > _WIDE)
+    work = sizes * band.astype(np.float64) ** 2
+    wide = np.flatnonzero((band > _WIDE) & (work > min(_WORTH_ORDERING, _SLOW_BAND)))
     if wide.size:
         members = members.copy()
     for c in wide.tolist():
         own = of == c
         span = slice(int(order.start[c]), int(order.start[c + 1]))
+        if (
+            eliminated is not None
+            and c not in eliminated
+            and _looks_wide(int(sizes[c]), rows[own], columns[own])
+        ):
+            band[c] = _PLANNED
+            continue
+        if _falls_apart(int(sizes[c]), rows[own], columns[own]):
+            band[c] = -1
+            continue
         best, band[c] = _narrow(int(sizes[c]), rows[own], columns[own], int(band[c]))
         members[span] = members[span][best]
         if (
@@ -97,6 +135,25 @@ def _bands(chain: MarkovChain) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
         ):
             band[c] = -1
     return members, band
+
+
+def _falls_apart(size: int, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> bool:
+    """Whether most states can be eliminated at little cost, one after the other."""
+    loops = rows == columns
+    out = np.bincount(rows[~loops], minlength=size)
+    into = np.bincount(columns[~loops], minlength=size)
+    return bool(np.mean(out * into <= _CHEAP) > 0.5)
+
+
+def _looks_wide(size: int, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> bool:
+    """Whether a large component has so wide levels that no order makes it a narrow band."""
+    if size < _PAYS_FOR_PLANNING or _falls_apart(size, rows, columns):
+        return False
+    from markov_lrsao.chains.kernels.krylov import levels
+
+    pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
+    _, widest = levels(pointer, columns, size)
+    return size * float(widest) ** 2 > _PLANNED_BAND
 
 
 def _narrow(
@@ -138,29 +195,39 @@ def _new_report(
     return np.array([float(np.any(small)), 1.0, 0.0])
 
 
-def _sparse(
+def _component(
     chain: MarkovChain,
     states: npt.NDArray[np.int64],
     probabilities: FloatArray,
-    report: FloatArray,
-) -> tuple[Any, ...]:
-    """Return the factors of one large component, its states being in this order."""
-    from markov_lrsao.chains.kernels import sparse
+    constant: FloatArray | None = None,
+    values: FloatArray | None = None,
+) -> tuple[Component, FloatArray]:
+    """Return one large component, its states being in this order, and what it is given."""
+    from markov_lrsao.chains.kernels.krylov import local
 
-    place = np.full(chain.size, -1, dtype=np.int64)
-    place[states] = np.arange(len(states))
-    counts = chain.indptr[states + 1] - chain.indptr[states]
-    ends = np.cumsum(counts)
-    at = np.repeat(chain.indptr[states] - ends + counts, counts) + np.arange(ends[-1])
-    rows = np.repeat(np.arange(len(states)), counts)
-    columns, probability = place[chain.indices[at]], probabilities[at]
-    leak = np.bincount(rows[columns < 0], probability[columns < 0], minlength=len(states))
+    nothing = np.zeros(0)
+    pointer, columns, weights, leak, right = local(
+        chain.indptr,
+        chain.indices,
+        probabilities,
+        states,
+        nothing if constant is None else constant,
+        nothing if values is None else values,
+    )
     if leak.max() == 0.0:
         _refuse(chain, int(states[0]))
-    keep = (columns >= 0) & (columns != rows)
-    pointer = np.concatenate([[0], np.cumsum(np.bincount(rows[keep], minlength=len(states)))])
+    degree = chain.indptr[states + 1] - chain.indptr[states]
+    return Component(pointer, columns, weights, leak, degree), right
+
+
+def _sparse(
+    chain: MarkovChain, states: npt.NDArray[np.int64], own: Component, report: FloatArray
+) -> tuple[Any, ...]:
+    """Return the factors of one large component."""
+    from markov_lrsao.chains.kernels import sparse
+
     factors: tuple[Any, ...] = sparse.eliminate(
-        pointer, columns[keep], probability[keep], leak, _LARGEST_FACTORS, report
+        own.pointer, own.columns, own.values, own.leak, _LARGEST_FACTORS, report
     )
     if report[2]:
         _refuse(chain, int(states[int(report[2]) - 1]))
@@ -213,9 +280,15 @@ def _positive(
 ) -> BoolArray:
     """Return where the solution is positive, by the graph; nowhere if a constant is negative."""
     given = np.where(inside, constant, values)
-    if np.any(given < 0):
+    least = given.min()
+    if least < 0:
         return np.zeros(chain.size, dtype=np.bool_)
-    return reachable_from(*reversed_graph(chain.indptr, chain.indices), np.flatnonzero(given))
+    if np.all(given[inside] > 0):
+        return np.asarray(given > 0)
+    from markov_lrsao.chains.kernels.graphs import leading_to
+
+    found: BoolArray = leading_to(chain.indptr, chain.indices, given > 0)
+    return found
 
 
 def solve_backward(
@@ -224,19 +297,106 @@ def solve_backward(
     constant: FloatArray,
     values: FloatArray,
     tilted: FloatArray | None = None,
+    rounds: FloatArray | None = None,
 ) -> None:
     """Fill `values` inside with the solution of v = constant + P v; outside they are given.
 
     `constant` and the given values should not be negative: signs cost digits. `tilted` are
     probabilities per transition to be used instead of the chain's own; 0 is for those that are
     absent, so one that underflows must be rounded up.
+
+    `rounds`, where it is given, says how many roundings are behind the given values, and behind
+    the constants at inside states; it is filled for the solution, whose relative error is at most
+    (1 + u)^rounds - 1. Only non-negative data and the chain's own probabilities have such a bound.
     """
+    _find_components(chain)
+    eliminated: set[int] = set()
+    report = _new_report(chain, *_weights(chain, tilted), tilted=tilted is not None)
+    given = values.copy()
+    while True:
+        solved = _Solved(*_bands(chain, eliminated))
+        unproved = _sweep(chain, inside, constant, values, tilted, report, solved)
+        if unproved is None:
+            break
+        eliminated.add(unproved)  # no method but elimination will do: begin again
+        values[:] = given
+    _judge(values[inside], report, np.finfo(float).tiny)
+    if rounds is not None:
+        _bound(chain, inside, constant, values, rounds, solved)
+
+
+def _bound(
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: FloatArray,
+    values: FloatArray,
+    rounds: FloatArray,
+    solved: _Solved,
+) -> None:
+    """Fill `rounds`, and check that every equation holds as far as they promise."""
+    from markov_lrsao.chains.kernels.residuals import consistent, count
+
+    order = chain.components
+    brought = float(np.max(rounds[inside], initial=0.0))
+    graph = chain.indptr, chain.indices
+    own = _own_roundings(chain, solved)
+    count(*graph, inside, order.label, order.members, order.start, own, brought, rounds)
+    bad = consistent(*graph, *_weights(chain, None), inside, constant, values, rounds)
+    if bad >= 0:
+        raise SolverError(
+            f"the float solution fails its equation in state {printable(chain.label(int(bad)))}; "
+            'use `field="exact"`'
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """How each component is solved.
+
+    Attributes
+    ----------
+    members, band : see `_bands`
+    pairs : component -> pairs (k, m) of its sparse elimination, and entries of its rows
+    proved : component -> a certified bound of its relative error
+    """
+
+    members: npt.NDArray[np.int64]
+    band: npt.NDArray[np.int64]
+    pairs: dict[int, tuple[int, int]] = field(default_factory=dict)
+    proved: dict[int, float] = field(default_factory=dict)
+
+
+def _own_roundings(chain: MarkovChain, solved: _Solved) -> FloatArray:
+    """Return how many roundings solving a component of several states adds to given values."""
+    order = chain.components
+    sizes = order.sizes.astype(np.float64)
+    entries = np.bincount(order.label, np.diff(chain.indptr), len(order)) + 3 * sizes
+    half = np.minimum(np.maximum(solved.band, 0), order.sizes)
+    pairs, rows = sizes * half, sizes * half
+    for c, (events, length) in solved.pairs.items():
+        pairs[c], rows[c] = events, length
+    own: FloatArray = 2 * (entries + 5 * pairs) + rows + 5 * sizes
+    for c, bound in solved.proved.items():
+        # the right side is assembled with roundings of its own, as `entries` of one row at most
+        own[c] = 1.01 * bound / _UNIT
+    return own
+
+
+def _sweep(
+    chain: MarkovChain,
+    inside: BoolArray,
+    constant: FloatArray,
+    values: FloatArray,
+    tilted: FloatArray | None,
+    report: FloatArray,
+    solved: _Solved,
+) -> int | None:
+    """Solve all components, successors first; return one of which no certificate was found."""
     backward, _ = _kernels()
     order = chain.components
-    members, band = _bands(chain)
+    members, band = solved.members, solved.band
     weights, totals = _weights(chain, tilted)
     probabilities = chain.probabilities if tilted is None else tilted
-    report = _new_report(chain, weights, totals, tilted=tilted is not None)
     positive = _positive(chain, inside, constant, values)
     data = (
         chain.indptr,
@@ -255,26 +415,50 @@ def solve_backward(
     )
     begin = 0
     for c in np.flatnonzero(band < 0).tolist():
-        _refuse(chain, int(backward(*data, begin, c)))
         states = members[order.start[c] : order.start[c + 1]]
+        if not inside[states[0]]:
+            continue
+        _refuse(chain, int(backward(*data, begin, c)))
         # What the component is given: constants and values outside; its own count as 0.
         values[states] = 0.0
-        spans = order.label[chain.sources] == c
-        received = np.bincount(
-            chain.sources[spans],
-            probabilities[spans] * values[chain.indices[spans]],
-            minlength=chain.size,
-        )
-        right = constant[states] + received[states]
-        from markov_lrsao.chains.kernels.sparse import solve_columns
-
-        factors = _sparse(chain, states, probabilities, report)
-        bad = int(solve_columns(factors, right, positive[states]))
-        _refuse(chain, -1 if bad < 0 else -2 - int(states[bad]))
-        values[states] = right
+        own, right = _component(chain, states, probabilities, constant, values)
+        found = _large(chain, c, states, own, right, positive, report, solved)
+        if found is None:
+            return c
+        values[states] = found
         begin = c + 1
     _refuse(chain, int(backward(*data, begin, len(order))))
-    _judge(values[inside], report, np.finfo(float).tiny)
+    return None
+
+
+def _large(
+    chain: MarkovChain,
+    c: int,
+    states: npt.NDArray[np.int64],
+    own: Component,
+    right: FloatArray,
+    positive: BoolArray,
+    report: FloatArray,
+    solved: _Solved,
+) -> FloatArray | None:
+    """Return the values of one large component; None if a planned method had no certificate."""
+    if solved.band[c] == _PLANNED:
+        found = solve_certified(own, right)
+        if found is None:
+            return None
+        solved.proved[c] = found[1]
+        return found[0]
+    from markov_lrsao.chains.kernels.sparse import solve_columns
+
+    factors = _sparse(chain, states, own, report)
+    bad = int(solve_columns(factors, right, positive[states]))
+    _refuse(chain, -1 if bad < 0 else -2 - int(states[bad]))
+    dense = len(factors[9])
+    solved.pairs[c] = (
+        int(factors[6][-1]) + dense * dense // 2,
+        int(factors[3][factors[0]].sum()) + dense * dense // 2,
+    )
+    return right
 
 
 def solve_forward(chain: MarkovChain, inside: BoolArray, source: FloatArray) -> FloatArray:
@@ -308,7 +492,8 @@ def solve_forward(chain: MarkovChain, inside: BoolArray, source: FloatArray) -> 
         _refuse(chain, int(forward(*data, c + 1, end)))
         states = members[order.start[c] : order.start[c + 1]]
         local = flow[states]
-        solve_rows(_sparse(chain, states, chain.probabilities, report), local)
+        own, _ = _component(chain, states, chain.probabilities)
+        solve_rows(_sparse(chain, states, own, report), local)
         flow[states] = local
         end = c + 1  # the component itself comes again, to pass its flow on
     _refuse(chain, int(forward(*data, 0, end)))

@@ -13,6 +13,7 @@ from markov_lrsao.compiled import compiled
 __all__ = ["rows", "scan"]
 
 _LONGEST = 18  # digits that fit into 63 bits
+_OPEN, _CLOSE = 91, 93
 _NEWLINE, _TAB, _SPACE, _SLASH, _DOT, _COLON, _ZERO, _NINE = 10, 9, 32, 47, 46, 58, 48, 57
 
 
@@ -87,12 +88,26 @@ def _edge(data, at):  # type: ignore[no-untyped-def]
     return to, above, below, at
 
 
+@compiled(forceinline=True, allocates=False)
+def _reward(data, at):  # type: ignore[no-untyped-def]
+    """Return (numerator, denominator, end) of " [1/2]"; 0 where there is none, else ends at -1."""
+    above, below = np.int64(0), np.int64(1)
+    if at + 1 < len(data) and data[at] == _SPACE and data[at + 1] == _OPEN:
+        above, below, at = _number(data, at + 2)
+        if at < 0 or at >= len(data) or data[at] != _CLOSE or below == 0:
+            return above, below, -2
+        at += 1
+    return above, below, at
+
+
 @compiled()
 def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
     """Scan from `at` on; `states` and `edges` are bounds found by counting characters.
 
     Returns (how many states, pointers, targets, numerators, denominators, which states carry
-    more text, where that text begins and ends); minus one states where it gives up.
+    more text, where that text begins and ends, rewards); minus one states where it gives up.
+    Rewards, one per state, are numerators and denominators on its own line and on its action's;
+    a fifth column says whether there were any.
     """
     pointer = np.zeros(states + 1, np.int64)
     target = np.empty(edges, np.int64)
@@ -108,7 +123,8 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
     word = np.array([115, 116, 97, 116, 101, 32])  # "state "
     action = np.array([9, 97, 99, 116, 105, 111, 110, 32])  # tab, "action "
     size = len(data)
-    nothing = (-1, pointer, target, above, below, marked, begin, end)
+    rewards = np.zeros((states, 5), np.int64)
+    nothing = (-1, pointer, target, above, below, marked, begin, end, rewards)
     while at < size:
         if data[at] == _TAB and at + 1 < size and data[at + 1] == _TAB:
             if not acts or used == edges:
@@ -122,7 +138,12 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
             if state < 0 or acts:
                 return nothing
             _, at = _after_word(data, at, action)
-            if at < 0 or data[at] != _NEWLINE:
+            if at < 0:
+                return nothing
+            before = at
+            rewards[state, 2], rewards[state, 3], at = _reward(data, at)
+            rewards[state, 4] += at != before
+            if at < 0 or at >= size or data[at] != _NEWLINE:
                 return nothing
             acts = True
             at += 1
@@ -135,6 +156,11 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
                 return nothing
             pointer[state] = used
             acts = False
+            before = at
+            rewards[state, 0], rewards[state, 1], at = _reward(data, at)
+            rewards[state, 4] += at != before
+            if at < 0 or at >= size:
+                return nothing
             if data[at] == _SPACE:
                 marked[marks] = state
                 begin[marks] = at + 1
@@ -157,6 +183,7 @@ def scan(data, at, states, edges):  # type: ignore[no-untyped-def]
         marked[:marks],
         begin[:marks],
         end[:marks],
+        rewards,
     )
 
 

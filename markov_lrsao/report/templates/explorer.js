@@ -61,7 +61,7 @@ const Explorer = (() => {
       const grid = state.mode.name === "grid";
       const rows = grid ? state.mode.instances.filter((r) => r.n === state.n) : state.mode.instances;
       const caption = grid ? `All gaps at n = ${state.n}` : `${state.mode.text} at all sizes`;
-      const head = ["", "n", "l", "E[T]", "E[T₁]", "E[T₂]", "E[T₃]", "deviation", "n·Hₙ", "E[T] / n·Hₙ"];
+      const head = ["instance", "n", "l", "E[T]", "E[T₁]", "E[T₂]", "E[T₃]", "deviation", "n·Hₙ", "E[T] / n·Hₙ"];
       const body = rows.map((r) => {
         const pick = html("button", { type: "button", "aria-label": `Show n = ${r.n}, l = ${r.l}` }, "show");
         pick.addEventListener("click", () => {

@@ -17,7 +17,7 @@
     else document.documentElement.dataset.theme = name;
     byId("theme-name").textContent = name;
     byId("theme-icon").textContent = ICONS[name];
-    byId("theme").setAttribute("aria-label", `Colour theme: ${name === "auto" ? "as the system" : name}`);
+    byId("theme").setAttribute("aria-label", `Colour theme: ${name === "auto" ? "auto, as the system" : name}`);
   }
   setTheme(document.documentElement.dataset.theme || "auto");
   byId("theme").addEventListener("click", () => {

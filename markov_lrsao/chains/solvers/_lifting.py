@@ -1,0 +1,193 @@
+r"""Exact solutions of one large component by p-adic lifting (Dixon), sparse throughout.
+
+With d_i the denominator of row i, A = diag(d) (1 - P) is an integer matrix, and A x = d b. It is
+factored once modulo a prime p, in the order of a sparse LU that fills in little; every further
+digit of x to the base p costs one triangular solve and one multiplication by A in machine
+integers. When there are digits enough, numerators and a common denominator are reconstructed, and
+A x = d b is checked in integers: only then the answer is returned. The number of digits is twice
+that of the answer, not of a bound for it. Where anything does not fit, the caller eliminates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq, fmpz
+
+from markov_lrsao.chains.solvers._wide import sparse_lu
+
+__all__ = ["PAYS_FOR_LIFTING", "lifted"]
+
+IntArray = npt.NDArray[np.int64]
+PAYS_FOR_LIFTING = 400
+"""States of a component from which lifting is tried."""
+_PRIME = 2_147_483_629
+_LARGEST_SUM = 2**30  # of a row of A, so that products with digits stay below 2^62
+_LARGEST_FACTORS = 20_000_000
+_MOST_DIGITS = 1 << 14
+_SPARE_BITS = 64  # by which fractions must be shorter than the digits allow
+
+
+def lifted(
+    pointer: IntArray, columns: IntArray, values: IntArray, right: Sequence[fmpq]
+) -> list[fmpq] | None:
+    """Return x with A x = right for a sparse integer matrix (CSR, sorted), or None.
+
+    The diagonal of A must dominate its rows, as that of an M-matrix does.
+    """
+    sums = np.add.reduceat(np.abs(values), pointer[:-1])
+    scale = lcm(*{int(b.q) for b in right})
+    whole = [int(b.p) * (scale // int(b.q)) for b in right]
+    if sums.max() >= _LARGEST_SUM or max(map(abs, whole)) >= 2**61 or scale >= 2**62:
+        return None
+    shape = _shape(pointer, columns, values)
+    if shape is None:
+        return None
+    order, parts = shape
+    from markov_lrsao.chains.kernels import modular
+
+    matrix = _permuted(pointer, columns, values, order)
+    ok, *numbers = modular.factor(*matrix, *parts, _PRIME)
+    if not ok:
+        return None
+    given = [whole[i] for i in order.tolist()]
+    rest = np.array(given, dtype=np.int64)
+    found: list[Any] = []
+    steps, known = 32, 0
+    while known < _MOST_DIGITS:
+        digits = modular.lift(matrix, parts, tuple(numbers), _PRIME, rest, steps)
+        found.append(_joined(digits))
+        known += steps
+        steps = known
+        answer = _reconstructed(_stacked(found, known), fmpz(_PRIME) ** known)
+        if answer is not None and _holds(matrix, *answer, given):
+            numerators, below = answer
+            result = [fmpq(0)] * len(order)
+            for i, above in zip(order.tolist(), numerators, strict=True):
+                result[i] = fmpq(above, below * scale)
+            return result
+    return None
+
+
+def _shape(
+    pointer: IntArray, columns: IntArray, values: IntArray
+) -> tuple[IntArray, tuple[IntArray, ...]] | None:
+    """Return an order of little fill, and the patterns of both factors in it."""
+    from scipy.sparse import csc_array
+
+    size = len(pointer) - 1
+    transposed = csc_array(
+        (values.astype(np.float64), columns.astype(np.int32), pointer.astype(np.int32)),
+        shape=(size, size),
+    )
+    try:
+        factors = sparse_lu(transposed)
+    except (RuntimeError, MemoryError):
+        return None
+    if factors.nnz > _LARGEST_FACTORS or not np.array_equal(factors.perm_r, factors.perm_c):
+        return None
+    order = np.argsort(factors.perm_c).astype(np.int64)
+    # the transpose is factored, so that columns of its factors are rows of ours
+    below, above = csc_array(factors.U), csc_array(factors.L)
+    below.sort_indices()
+    above.sort_indices()
+    return order, (*_without_diagonal(below), *_without_diagonal(above))
+
+
+def _without_diagonal(matrix: Any) -> tuple[IntArray, IntArray]:
+    own = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    keep = matrix.indices != own
+    counts = np.bincount(own[keep], minlength=matrix.shape[1])
+    begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return begin, matrix.indices[keep].astype(np.int64)
+
+
+def _permuted(
+    pointer: IntArray, columns: IntArray, values: IntArray, order: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    counts = np.diff(pointer)[order]
+    begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    at = np.repeat(pointer[order] - begin[:-1], counts) + np.arange(begin[-1])
+    return begin, place[columns[at]], values[at]
+
+
+def _joined(digits: IntArray) -> Any:
+    """Return the numbers with these digits to the base p, an even number of them."""
+    numbers: Any = digits[0::2] + digits[1::2] * _PRIME  # below 2^62
+    numbers = np.frompyfunc(fmpz, 1, 1)(numbers.astype(object))
+    base = fmpz(_PRIME) ** 2
+    while len(numbers) > 1:
+        numbers = numbers[0::2] + numbers[1::2] * base
+        base = base * base
+    return numbers[0]
+
+
+def _stacked(found: list[Any], known: int) -> Any:
+    """Put a part behind what was known, which has as many digits; keep the result."""
+    if len(found) > 1:
+        found[:] = [found[0] + found[1] * fmpz(_PRIME) ** (known // 2)]
+    return found[0]
+
+
+def _reconstructed(residues: Any, modulus: fmpz) -> tuple[list[fmpz], fmpz] | None:
+    """Return numerators over a common denominator, all far below the root of the modulus.
+
+    A few of the numbers are tried first: with too few digits, they are no short fractions.
+    """
+    most = (modulus // 2).isqrt()
+    half, short = modulus // 2, most >> _SPARE_BITS
+    listed = residues.tolist()
+    for residue in (listed[0], listed[len(listed) // 2], listed[-1]):
+        found = _fraction(residue, modulus, most)
+        if found is None or max(abs(found[0]), found[1]) > short:
+            return None
+    common = fmpz(1)
+    numerators: list[fmpz] = []
+    for residue in listed:
+        value = residue * common % modulus
+        value = value - modulus if value > half else value
+        if abs(value) > short:
+            found = _fraction(residue * common % modulus, modulus, most)
+            if found is None or common * found[1] > short:
+                return None
+            value, factor = found
+            common *= factor
+            numerators = [above * factor for above in numerators]
+        numerators.append(value)
+    return numerators, common
+
+
+def _fraction(residue: fmpz, modulus: fmpz, most: fmpz) -> tuple[fmpz, fmpz] | None:
+    """Return (a, b) with a = residue b modulo the modulus, both at most `most` (Wang)."""
+    old, new = modulus, residue
+    before, now = fmpz(0), fmpz(1)
+    while new > most:
+        q = old // new
+        old, new = new, old - q * new
+        before, now = now, before - q * now
+    if now == 0 or abs(now) > most or new.gcd(now) != 1:
+        return None
+    return (new, now) if now > 0 else (-new, -now)
+
+
+def _holds(
+    matrix: tuple[IntArray, IntArray, IntArray],
+    numerators: Sequence[fmpz],
+    common: fmpz,
+    right: Sequence[int],
+) -> bool:
+    """Whether A numerators = common * right, in integers."""
+    pointer, columns, values = (part.tolist() for part in matrix)
+    for i, given in enumerate(right):
+        total = fmpz(0)
+        for e in range(pointer[i], pointer[i + 1]):
+            total += values[e] * numerators[columns[e]]
+        if total != common * given:
+            return False
+    return True

@@ -1,0 +1,208 @@
+"""Float answers carry errors that hold; wrong candidates get no certificate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hard_chains import FAMILIES, hard_chain, ring, square
+
+from markov_lrsao import MarkovChain
+from markov_lrsao.chains.hitting import hitting_times
+from markov_lrsao.chains.reaching import reach
+from markov_lrsao.chains.solvers import _float, _wide, backward
+from markov_lrsao.chains.sources import chain_from_rows
+from markov_lrsao.errors import SolverError
+
+UNIT = 2.0**-53
+GOOD = fmpq(1, 10**10)
+
+
+@pytest.fixture(params=["eliminated", "planned"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Elimination, or the other methods first on every component of several states."""
+    if request.param == "planned":
+        planned(monkeypatch)
+    return str(request.param)
+
+
+def planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_float, "_WIDE", 0)
+    monkeypatch.setattr(_float, "_PAYS_FOR_PLANNING", 2)
+    monkeypatch.setattr(_float, "_PLANNED_BAND", 0.0)
+
+
+def judged(chain: MarkovChain, target: np.ndarray) -> str:
+    """Return how floats answered; assert that the truth lies within every error."""
+    (truth,) = reach(chain, target).starts
+    try:
+        (found,) = reach(chain, target, field="float").starts
+    except SolverError as refusal:
+        assert "\n" not in str(refusal)  # noqa: PT017
+        return "refused"
+    widest = fmpq(0)
+    for name in ("probability", "miss", "conditional_mean", "variance"):
+        exact, near = getattr(truth, name), getattr(found, name)
+        if exact is None or near is None:
+            continue  # beyond the floats, or there is no such number
+        assert near.lower <= exact.value <= near.upper, name
+        if exact.value != 0 and name != "variance":
+            widest = max(widest, (near.upper - near.lower) / 2 / abs(exact.value))
+    return "good" if widest < GOOD else "wide"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_truth_lies_within_the_error(family: str, way: str) -> None:
+    outcomes = Counter(judged(*hard_chain(family, seed)) for seed in range(1000, 1004))
+    assert outcomes["good"] >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_sample_of_hard_chains(family: str, way: str) -> None:
+    outcomes = Counter(judged(*hard_chain(family, seed)) for seed in range(20))
+    assert outcomes["good"] >= 15
+
+
+@pytest.mark.exhaustive
+def test_five_hundred_hard_chains(way: str, record_property: Callable[[str, object], None]) -> None:
+    outcomes: Counter[str] = Counter()
+    for family in FAMILIES:
+        own = Counter(judged(*hard_chain(family, seed)) for seed in range(100))
+        for name in sorted(own):
+            record_property(f"{family} {name}", own[name])
+        outcomes += own
+    assert outcomes.total() == 500
+    assert outcomes["good"] >= 450
+
+
+def component(chain: MarkovChain, target: int) -> _wide.Component:
+    states = np.flatnonzero(np.arange(chain.size) != target)
+    return _float._component(chain, states, chain.probabilities)[0]
+
+
+@pytest.mark.parametrize("make", [ring, square])
+def test_the_bound_covers_what_was_changed(make: Callable[[int], MarkovChain]) -> None:
+    """Perturbed candidates have a bound that is at least as large as the perturbation."""
+    chain = make(12)
+    own = component(chain, chain.size - 1)
+    ones = np.ones(own.size)
+    right = hitting_times(chain, np.arange(chain.size) == chain.size - 1, field="float")[:-1]
+    assert _wide.relative_bound(own, ones, right, right) < 1e-12
+    rng = np.random.default_rng(5)
+    for size in (1e-13, 1e-9, 1e-4, 0.5):
+        for _ in range(20):
+            wrong = right.copy()
+            i = int(rng.integers(own.size))
+            wrong[i] *= 1 + rng.choice([-1, 1]) * size
+            bound = _wide.relative_bound(own, ones, wrong, right)
+            assert bound >= 0.99 * size / (1 + size)
+            both = _wide.relative_bound(own, ones, wrong, wrong)
+            assert both >= 0.99 * size / (1 + size)  # a wrong barrier proves nothing wrong
+
+
+def test_what_is_no_barrier_proves_nothing() -> None:
+    chain = ring(30)
+    own = component(chain, 30)
+    ones = np.ones(own.size)
+    right = hitting_times(chain, np.arange(31) == 30, field="float")[:-1]
+    spoilt: list[Any] = [ones, -right, 0 * right, right * np.nan, right * np.inf]
+    for i in range(own.size):
+        dent = right.copy()
+        dent[i] *= 0.5  # below the mean of its successors
+        hump = right.copy()
+        hump[i] *= 3  # its predecessors are
+        spoilt += [dent, hump]
+    for barrier in spoilt:
+        assert _wide.relative_bound(own, ones, right, barrier) == np.inf
+    assert _wide.relative_bound(own, ones, right, right) < 1e-12
+
+
+@pytest.mark.parametrize("method", [_wide._Factored, _wide._Krylov])
+@pytest.mark.parametrize("make", [ring, square])
+def test_each_method_alone(
+    method: Any, make: Callable[[int], MarkovChain], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned(monkeypatch)
+    monkeypatch.setattr(_wide.Component, "plan", [method])
+    chain = make(20)
+    target = np.arange(chain.size) == chain.size - 1
+    found = _wide.solve_certified(component(chain, chain.size - 1), np.ones(chain.size - 1))
+    assert found is not None
+    truth = hitting_times(chain, target)
+    rounds = np.zeros(chain.size)
+    values = backward(chain, ~target, np.ones(chain.size), field="float", rounds=rounds)
+    for x, exact, count in zip(values[:-1], truth, rounds[:-1], strict=False):
+        assert float(abs(fmpq(*float(x).as_integer_ratio()) / exact - 1)) <= 1.1 * count * UNIT
+    assert rounds.max() * UNIT < 1e-10
+
+
+@pytest.mark.parametrize("error", [1e-6, 1.0, np.nan])
+def test_a_method_that_errs_is_not_believed(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answers get no certificate, and the component is eliminated."""
+    chain = ring(200)
+    target = np.arange(201) == 200
+    usual = hitting_times(chain, target, field="float")
+    planned(monkeypatch)
+    solve, improve = _wide._Factored.solve, _wide._Krylov.improve
+
+    def wrong_solve(self: Any, right: Any) -> Any:
+        x = solve(self, right)
+        x[7] *= 1 + error
+        return x
+
+    def wrong_improve(self: Any, x: Any, right: Any) -> None:
+        improve(self, x, right)
+        x[7] *= 1 + error
+
+    monkeypatch.setattr(_wide._Factored, "solve", wrong_solve)
+    monkeypatch.setattr(_wide._Krylov, "improve", wrong_improve)
+    assert _wide.solve_certified(component(chain, 200), np.ones(200)) is None
+    np.testing.assert_allclose(hitting_times(chain, target, field="float"), usual, rtol=1e-13)
+
+
+def test_an_elimination_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = ring(50)
+    target = np.arange(51) == 50
+    original = _float._sweep
+
+    def wrong(*given: Any) -> Any:
+        result = original(*given)
+        given[3][9] *= 1 + 1e-9
+        return result
+
+    rounds = np.zeros(51)
+    backward(chain, ~target, np.ones(51), field="float", rounds=rounds)
+    monkeypatch.setattr(_float, "_sweep", wrong)
+    with pytest.raises(SolverError, match="fails its equation in state"):
+        backward(chain, ~target, np.ones(51), field="float", rounds=np.zeros(51))
+
+
+def test_what_a_float_says_of_itself() -> None:
+    chain = chain_from_rows(
+        [{0: "1/3", 1: "1/3", 2: "1/3"}, {0: "1/7", 3: "1/7", 1: "5/7"}, {2: 1}, {3: 1}]
+    )
+    (found,) = reach(chain, np.arange(4) == 3, field="float").starts
+    data = found.to_dict()
+    for name, truth in (("probability", fmpq(1, 3)), ("conditional_mean", fmpq(20, 3))):
+        form = data[name]
+        assert form["certified"] is True
+        lower, upper, error = (
+            fmpq(*map(int, fmpq_of(form[key]))) for key in ("lower", "upper", "error")
+        )
+        assert lower <= truth <= upper
+        assert upper - lower <= 2 * error * fmpq(101, 100)
+        # within one unit of the last digit that is printed
+        digits = len(form["decimal"].partition(".")[2])
+        shown = fmpq(*map(int, fmpq_of(form["decimal"])))
+        assert abs(shown - truth) <= fmpq(1, 10**digits)
+
+
+def fmpq_of(text: str) -> tuple[int, int]:
+    from fractions import Fraction
+
+    return Fraction(text).as_integer_ratio()

@@ -1,0 +1,127 @@
+"""The site: built strictly and offline, no link leads nowhere, nothing comes from other hosts."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import markov_lrsao
+
+ROOT = Path(markov_lrsao.__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference.md"
+LOADING = {
+    ("script", "src"),
+    ("link", "href"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("source", "src"),
+}
+
+
+def test_the_reference_has_every_public_name_once() -> None:
+    named = re.findall(r"^::: markov_lrsao\.(\w+)$", REFERENCE.read_text(encoding="utf-8"), re.M)
+    assert sorted(named) == sorted(markov_lrsao.__all__)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r": (\w+\.md)$", text, re.M)
+    assert sorted(listed) == sorted(p.name for p in (ROOT / "docs").glob("*.md"))
+
+
+class Page(HTMLParser):
+    """What a page names, what it links to, and what a browser would load for it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = {""}
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value is None:
+                continue
+            if name == "id" or (tag == "a" and name == "name"):
+                self.anchors.add(value)
+            if (tag, name) in LOADING:
+                self.loaded.append(value)
+            elif tag == "a" and name == "href":
+                self.links.append(value)
+
+
+def wrong_links(site: Path) -> list[str]:
+    """Return the links and files of a site that lead nowhere, or to other hosts to be loaded."""
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    found = []
+    for path, page in pages.items():
+        if path.name == "404.html":  # its addresses are absolute: it is shown anywhere
+            continue
+        for target in (*page.links, *page.loaded):
+            parts = urlsplit(target)
+            where = f"{path.name}: {target}"
+            if parts.scheme or parts.netloc:
+                if target in page.loaded and parts.scheme != "data":
+                    found.append(f"{where} is loaded from elsewhere")
+                continue
+            file = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if file.is_dir():
+                file /= "index.html"
+            if not file.is_file():
+                found.append(f"{where}: no such file")
+            elif file in pages and unquote(parts.fragment) not in pages[file].anchors:
+                found.append(f"{where}: no such anchor")
+    return found
+
+
+def test_the_search_for_wrong_links_finds_them(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#there">1</a><a href="b.html#gone">2</a><a href="c.html">3</a>'
+        '<script src="https://example.org/x.js"></script><a href="https://example.org">ok</a>'
+    )
+    (tmp_path / "b.html").write_text('<h1 id="there">b</h1>')
+    assert [line.partition(":")[2] for line in wrong_links(tmp_path)] == [
+        " b.html#gone: no such anchor",
+        " c.html: no such file",
+        " https://example.org/x.js is loaded from elsewhere",
+    ]
+
+
+@pytest.mark.slow
+def test_the_site_is_built_strictly_and_offline(tmp_path: Path) -> None:
+    if find_spec("mkdocs") is None or find_spec("mkdocstrings") is None:
+        pytest.skip("mkdocs is not installed")
+    site = tmp_path / "site"
+    nowhere = "http://127.0.0.1:9"  # whoever asks the network is told off
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "NO_MKDOCS_2_WARNING": "1",
+        **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), nowhere),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert wrong_links(site) == []
+    reference = Page((site / "reference.html").read_text(encoding="utf-8"))
+    assert {f"markov_lrsao.{name}" for name in markov_lrsao.__all__} <= reference.anchors
+    commands = (site / "commands.html").read_text(encoding="utf-8")
+    assert commands.count("Usage: markov-lrsao") > 15
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(?:https?:)?//", style.read_text(encoding="utf-8")), style
