@@ -25,6 +25,7 @@ from markov_lrsao.answers.plan import (
     Method,
     Options,
     Plan,
+    Relearnt,
     Trapped,
     after_cut,
     composed,
@@ -76,6 +77,7 @@ from markov_lrsao.values.enclosure import (
     moments_before_cut,
     trap_after_cut,
 )
+from markov_lrsao.values.relearning import enclose_shared_row
 from markov_lrsao.values.solving import Answer, solve_levels
 
 __all__ = [
@@ -316,6 +318,14 @@ def _solve(
         case Followed(levels):
             found = solve_levels(levels, options.field, moments, options.tolerance)
             return _with_better_trap(law, found)
+        case Relearnt(place):
+            return enclose_shared_row(
+                place,
+                moments,
+                tolerance=options.tolerance,
+                largest=options.max_states,
+                progress=options.progress,
+            )
         case Trapped(trap, d):
             infinite: list[Quantity] = [Infinite()] * moments
             before = moments_before_cut(d, moments)

@@ -6,7 +6,8 @@ last where counts are unbounded, agent states have several positions, or slopes 
 Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
-any n). What fails gives its reason (`Refused`); simulation is then the way.
+any n). Three and more plateaus that share a row have a way of their own (`Relearnt`, any n) where
+segments leave them open. What fails gives its reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -41,6 +42,8 @@ from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.enclosure import TOLERANCE, resolve, trap_after_cut
 from markov_lrsao.values.refinement import Refined
+from markov_lrsao.values.relearning import several_plateaus
+from markov_lrsao.values.shared_row import Plateaus
 from markov_lrsao.values.whole_run import chains_with_values
 
 __all__ = [
@@ -52,6 +55,7 @@ __all__ = [
     "Method",
     "Options",
     "Plan",
+    "Relearnt",
     "Trapped",
     "after_cut",
     "block_is_large",
@@ -72,6 +76,8 @@ _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 _LARGE_BLOCK = 300
 """A block with more patterns than this, all rows together, is left to segments."""
+_LEAST_RELEARNT_N = 12
+"""From here on the patterns of three plateaus and more take minutes, and leave choices open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +129,14 @@ class Trapped:
     decomposition: Decomposition
 
 
-Plan: TypeAlias = Joint | Counted | Composed | Bounded | Followed | Trapped | Refused
+@dataclass(frozen=True, eq=False)
+class Relearnt:
+    """Three plateaus or more share a row, which is followed by values; all choices are bounded."""
+
+    plateaus: Plateaus
+
+
+Plan: TypeAlias = Joint | Counted | Composed | Bounded | Followed | Trapped | Relearnt | Refused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +168,14 @@ def plan(law: StepLaw, options: Options) -> Plan:
     That runs get stuck may show only when a `Joint` or `Counted` chain is solved; `when_stuck`
     then has the answer.
     """
+    if options.method == "auto" and options.merge:
+        place = several_plateaus(law)
+        if not isinstance(place, Refused) and law.n >= _LEAST_RELEARNT_N:
+            match composed(law):
+                case Composed() as found_at_any_n:
+                    return found_at_any_n
+                case Refused(UndecidedComparisonError() | StateSpaceTooLargeError()):
+                    return Relearnt(place)
     found = _by_patterns(law, options)
     match found:
         case Refused(NotAbsorbingError()):

@@ -29,8 +29,9 @@ from flint import fmpq
 
 from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.generating import EdgeWeights, Evaluation
-from markov_lrsao.errors import NotAbsorbingError, SolverError
+from markov_lrsao.errors import SolverError
 from markov_lrsao.exact.series import Element
+from markov_lrsao.values.policies import optimal_values
 from markov_lrsao.values.refinement import Refined
 
 __all__ = [
@@ -42,7 +43,6 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-_MOST_POLICIES = 60
 _MARGINS = (1e-12, 1e-10, 1e-8, 1e-6)
 """Relative distances by which a candidate is moved outwards until its check succeeds."""
 
@@ -76,7 +76,7 @@ class _System:
     def steps(self) -> list[fmpq]:
         """A bound S >= 1 + P S for every option: of the number of states passed."""
         ones = [fmpq(1)] * len(self.owner)
-        candidate = [_dyadic(x) for x in _policy_iteration(self, ones, 1).tolist()]
+        candidate = [_dyadic(x) for x in _optimal(self, ones, 1).tolist()]
         for margin in _MARGINS:
             values = [v * (1 + _dyadic(margin)) for v in candidate]
             if _holds(self, ones, values, 1):
@@ -215,7 +215,7 @@ def _bound(system: _System, constant: Sequence[fmpq], sign: int) -> list[fmpq]:
     Candidates are moved along a bound S >= 1 + P S of the number of steps: that
     gains at least the same amount in every inequality.
     """
-    candidate = [_dyadic(x) for x in _policy_iteration(system, constant, sign).tolist()]
+    candidate = [_dyadic(x) for x in _optimal(system, constant, sign).tolist()]
     slack = system.steps
     scale_ = max([fmpq(1), *(abs(v) for v in candidate)]) / max(slack)
     for margin in _MARGINS:
@@ -244,32 +244,7 @@ def _dyadic(x: float) -> fmpq:
     return fmpq(*x.as_integer_ratio())
 
 
-def _policy_iteration(system: _System, constant: Sequence[fmpq], sign: int) -> FloatArray:
+def _optimal(system: _System, constant: Sequence[fmpq], sign: int) -> FloatArray:
     """Return the optimal values in floats."""
-    from scipy.sparse import eye_array
-    from scipy.sparse.linalg import splu
-
-    size = len(system.first)
     costs = np.array([int(c.p) / int(c.q) for c in constant])
-    policy = system.first.copy()
-    identity = eye_array(size, format="csc")
-    values: FloatArray = np.zeros(size)
-    for _ in range(_MOST_POLICIES):
-        try:
-            factors = splu((identity - system.matrix[policy]).tocsc())
-        except RuntimeError:
-            raise NotAbsorbingError(
-                "the walk can enter a set of states that it never leaves: E[T] is infinite"
-            ) from None
-        values = factors.solve(costs[policy])
-        values += factors.solve(costs[policy] - values + system.matrix[policy] @ values)
-        each = system.matrix @ values + costs
-        best = each[policy]
-        better = sign * (each - best[system.owner]) > 1e-12 * np.abs(best[system.owner])
-        if not better.any():
-            return values
-        for option in np.flatnonzero(better).tolist():
-            state = int(system.owner[option])
-            if sign * (each[option] - each[policy[state]]) > 0:
-                policy[state] = option
-    return values
+    return optimal_values(system.matrix, system.owner, system.first, costs, sign)

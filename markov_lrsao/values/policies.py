@@ -1,0 +1,138 @@
+"""Optimal values of chains with choices, in floats, and bounds that floats alone can certify.
+
+A candidate bounds the truth if it satisfies one inequality per option (see
+`markov_lrsao.values.choices`). Here the inequalities are checked in floats, with a bound of their
+rounding errors: a sum of k products of floats errs by at most (k + 2) u / (1 - (k + 2) u) times
+the sum of absolute values, u = 2^-53. Probabilities and costs come as floats from below and from
+above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.errors import NotAbsorbingError, SolverError
+
+__all__ = ["FloatSystem", "optimal_values"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+_MOST_POLICIES = 60
+_MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
+_UNIT = 2.0**-53
+
+
+def optimal_values(
+    matrix: Any, owner: IntArray, first: IntArray, costs: FloatArray, sign: int
+) -> FloatArray:
+    """Solve v = max (sign 1) or min (-1) over options of (P v + costs) by policy iteration.
+
+    Parameters
+    ----------
+    matrix : option x state, sparse
+    owner, first : option -> its state; state -> its first option
+
+    Raises
+    ------
+    NotAbsorbingError
+    """
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    policy = first.copy()
+    identity = eye_array(len(first), format="csc")
+    values: FloatArray = np.zeros(len(first))
+    for _ in range(_MOST_POLICIES):
+        try:
+            factors = splu((identity - matrix[policy]).tocsc())
+        except RuntimeError:
+            raise NotAbsorbingError(
+                "the walk can enter a set of states that it never leaves: E[T] is infinite"
+            ) from None
+        values = factors.solve(costs[policy])
+        values += factors.solve(costs[policy] - values + matrix[policy] @ values)
+        each = matrix @ values + costs
+        best = each[policy]
+        better = sign * (each - best[owner]) > 1e-12 * np.abs(best[owner])
+        if not better.any():
+            return values
+        for option in np.flatnonzero(better).tolist():
+            state = int(owner[option])
+            if sign * (each[option] - each[policy[state]]) > 0:
+                policy[state] = option
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class FloatSystem:
+    """Options with probabilities between two matrices.
+
+    Attributes
+    ----------
+    owner, first : option -> its state; state -> its first option
+    lower, upper : option x state, sparse, entrywise bounds of the probabilities
+    """
+
+    owner: IntArray
+    first: IntArray
+    lower: Any
+    upper: Any
+
+    @cached_property
+    def steps(self) -> FloatArray:
+        """A bound S >= 1 + P S for every option: of the number of states passed."""
+        ones = np.ones(len(self.owner))
+        found = optimal_values(self.upper, self.owner, self.first, ones, 1)
+        for margin in (1e-9, 1e-6, 1e-3, 1.0):
+            candidate = found * (1 + margin)
+            if (found > 0).all() and self.holds(candidate, ones, 1):
+                return candidate
+        raise SolverError("the number of steps could not be bounded; please report this instance")
+
+    def holds(self, values: FloatArray, costs: FloatArray, sign: int) -> bool:
+        """Whether values bound every option from above (sign 1) or from below (-1), for certain."""
+        matrix = self.upper if sign > 0 else self.lower
+        if not np.isfinite(values).all():
+            return False
+        most = int(np.diff(matrix.indptr).max(initial=0)) + 4
+        # Negative values would need the other bound of a probability: they may only help.
+        part = np.maximum(values, 0.0) if sign < 0 else values
+        if sign > 0 and (values < 0).any():
+            return False
+        total = matrix @ part + costs
+        negative = self.upper @ np.minimum(values, 0.0) if sign < 0 else 0.0 * total
+        error = 1.01 * most * _UNIT * (np.abs(total) + np.abs(negative)) + 1e-300
+        return bool((sign * (values[self.owner] - total - negative) >= error).all())
+
+    def bound(self, costs: FloatArray, sign: int) -> FloatArray:
+        """Return values that bound E[sum of costs] from above (sign 1) or below (-1), per state.
+
+        Raises
+        ------
+        SolverError
+        """
+        matrix = self.upper if sign > 0 else self.lower
+        found = optimal_values(matrix, self.owner, self.first, costs, sign)
+        scale = max(1.0, float(np.abs(found).max())) / float(self.steps.max())
+        for margin in _MARGINS:
+            for factor in (1.0, self.steps.max()):
+                candidate = found + sign * scale * margin * factor * self.steps
+                if self.holds(candidate, costs, sign):
+                    return candidate
+        raise SolverError(
+            "bounds over the undecided comparisons could not be confirmed; "
+            "please report this instance"
+        )
+
+    def enclose(self, costs: Sequence[FloatArray]) -> tuple[fmpq, fmpq]:
+        """Return rationals around E[sum of costs] from state 0; costs lie between the two given."""
+        low = max(0.0, float(self.bound(costs[0], -1)[0]))
+        high = float(self.bound(costs[1], 1)[0])
+        return fmpq(*low.as_integer_ratio()), fmpq(*high.as_integer_ratio())

@@ -1,0 +1,120 @@
+r"""E[T] on three and more plateaus that share a row: enclosures at any n.
+
+The walk of `markov_lrsao.values.shared_row` is explored with finer and finer meshes, and bounded
+over all ways in which open comparisons may turn out. Steps of a climb are counted by their mean
+when it begins, whatever is told of it later: that is right for E[T], and for nothing else, so
+variances stay unknown.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from flint import fmpq
+
+from markov_lrsao.errors import CrossingError, Refused, attempt
+from markov_lrsao.exact.quantity import UNKNOWN, Quantity
+from markov_lrsao.model.law import StepLaw
+from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
+from markov_lrsao.values.policies import FloatSystem
+from markov_lrsao.values.shared_row import Plateaus, SharedRow, plateaus_of
+from markov_lrsao.values.solving import Answer
+
+__all__ = ["LEAST_PLATEAUS", "enclose_shared_row", "several_plateaus"]
+
+LEAST_PLATEAUS = 3
+_MESHES = (fmpq(1, 4), fmpq(1, 64), fmpq(1, 512))
+_MOST_STATES = 60_000
+"""About a minute to explore."""
+
+
+def several_plateaus(law: StepLaw) -> Plateaus | Refused:
+    """Return the plateaus of a law, if it has at least three that share a row."""
+
+    def found() -> Plateaus:
+        place = plateaus_of(law)
+        if len(place.plateaus) < LEAST_PLATEAUS:
+            raise CrossingError("fewer than three plateaus share a row")
+        return place
+
+    return attempt(found)
+
+
+def enclose_shared_row(
+    place: Plateaus,
+    moments: int,
+    *,
+    tolerance: fmpq = TOLERANCE,
+    largest: int | None = None,
+    progress: Progress = no_progress,
+) -> Answer | Refused:
+    """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
+    best: Answer | None = None
+    with progress("refining values", total=len(_MESHES)) as bar:
+        for mesh in _MESHES:
+            bar.advance()
+            found = attempt(partial(_answer, place, mesh, moments, largest or _MOST_STATES))
+            if isinstance(found, Refused):
+                return found if best is None else best
+            if best is None or found.relative_width < best.relative_width:
+                best = found
+            if found.relative_width <= tolerance:
+                break
+    assert best is not None
+    return best
+
+
+def _answer(place: Plateaus, mesh: fmpq, moments: int, largest: int) -> Answer:
+    walk = SharedRow(place, mesh)
+    walk.explore(largest)
+    system = float_system(walk)
+    steps = [
+        np.array([sum(e.steps[side] for e in o.edges) for o in walk.options]) for side in (0, 1)
+    ]
+    # A sum of k floats errs by less than k units in the last place.
+    steps = [steps[0] * (1 - 1e-13), steps[1] * (1 + 1e-13)]
+    phase = np.array([o.phase for o in walk.options])
+    values = []
+    for counted in counted_phases(place.law):
+        marked = np.array(counted)[phase]
+        low, high = system.enclose([s * marked for s in steps])
+        values.append([Quantity.enclosed(low, high)] + [UNKNOWN] * (moments - 1))
+    return Answer(values, "crossing", len(walk.states), undecided=_undecided(walk, system))
+
+
+def float_system(walk: SharedRow) -> FloatSystem:
+    """Return the options of an explored walk as matrices."""
+    from scipy.sparse import csr_array
+
+    owner = np.array([o.owner for o in walk.options], dtype=np.int64)
+    first = np.searchsorted(owner, np.arange(len(walk.states)))
+    inner = [
+        (i, e.target, e.probability)
+        for i, o in enumerate(walk.options)
+        for e in o.edges
+        if e.target >= 0
+    ]
+    index = (np.array([x[0] for x in inner]), np.array([x[1] for x in inner]))
+    lower, upper = (
+        csr_array(
+            (np.array([x[2][side] for x in inner]), index),
+            shape=(len(walk.options), len(walk.states)),
+        )
+        for side in (0, 1)
+    )
+    return FloatSystem(owner, first.astype(np.int64), lower, upper)
+
+
+def _undecided(walk: SharedRow, system: FloatSystem) -> fmpq | None:
+    """Return a bound of the probability of ever meeting an open comparison; None: there is none."""
+    from scipy.sparse import diags_array
+
+    if not walk.open:
+        return None
+    number = np.bincount(system.owner)
+    met = (number[system.owner] > 1).astype(np.float64)
+    upper = (diags_array(1 - met) @ system.upper).tocsr()
+    ended = FloatSystem(system.owner, system.first, upper, upper)
+    return fmpq(*min(1.0, float(ended.bound(met, 1)[0])).as_integer_ratio())

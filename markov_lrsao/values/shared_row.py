@@ -1,0 +1,468 @@
+r"""Walks on several plateaus that share one row of Q, at any n.
+
+On a plateau all objectives but its bridge are penalised both ways, and the bridge moves up only.
+What the walk does there depends on the order of the shared row's entries, and that on their
+values: forms in unknown climbs (`markov_lrsao.values.climbs`). Slopes between the plateaus have
+rows of their own and are machines (`markov_lrsao.values.slopes`); the shared row sees of them the
+largest entry of the row at a plateau's lower end, which is 0 until that row has learnt its
+bridge, and a form from then on. A state is
+
+    (position, milestones passed, entries, words of slopes, maxima below plateaus, unknowns).
+
+A bridge that is the only greedy action on its plateau climbs in one step; on the last plateau
+that is the end of the run. Slopes that can never be left downwards again hide what is below them.
+A comparison that depends on an unknown is answered by telling one bit of it; one that stays open
+after relaxation is a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import arb, fmpq
+
+from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.model.parameters import Parameters, hypothesis_h
+from markov_lrsao.values.climbs import (
+    EXACTLY_ZERO,
+    Form,
+    Grid,
+    Range,
+    Unknown,
+    add,
+    affine,
+    exactly,
+    spread,
+    substitute,
+)
+from markov_lrsao.values.slopes import Slope, slope_of
+
+__all__ = ["Edge", "Option", "Plateaus", "SharedRow", "Walk", "plateaus_of"]
+
+_LEVELS = 12
+_PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+_OPTIMUM = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Plateaus:
+    """Where a law has its plateaus and slopes.
+
+    Attributes
+    ----------
+    plateaus : first and last position of each, ascending
+    bridges : plateau -> the action that moves up there
+    """
+
+    law: StepLaw
+    parameters: Parameters
+    plateaus: tuple[tuple[int, int], ...]
+    bridges: tuple[int, ...]
+
+    @cached_property
+    def slopes(self) -> tuple[Slope, ...]:
+        """The slopes between the plateaus, as machines."""
+        ends = zip(self.plateaus, self.plateaus[1:], strict=False)
+        return tuple(slope_of(self.law, left[1] + 1, right[0] - 1) for left, right in ends)
+
+
+def plateaus_of(law: StepLaw) -> Plateaus:
+    """Find plateaus that share the row of position 0, and slopes with rows of their own between.
+
+    Raises
+    ------
+    CrossingError
+        The landscape or the algorithm is another.
+    """
+    parameters, n = law.algorithm.parameters, law.n
+    if parameters is None or law.algorithm != Algorithm.lrsao(parameters):
+        raise CrossingError("values of a shared row are followed for LRSAO only")
+    if not hypothesis_h(law.landscape, parameters).holds:
+        raise CrossingError("hypothesis (H) does not hold: signs do not decide the slopes")
+    if parameters.gamma * parameters.r >= 1 - parameters.gamma:
+        raise CrossingError("a gain may leave an entry negative: signs do not decide the slopes")
+    row = law.row[:n]
+    shared = np.flatnonzero(row == row[0])
+    private = row[row != row[0]]
+    if law.optimum != n or shared[-1] != n - 1 or len(set(private.tolist())) != len(private):
+        raise CrossingError("plateaus must share one row, and all other rows must differ")
+    cuts = np.flatnonzero(np.diff(shared) > 1)
+    firsts, lasts = shared[[0, *(cuts + 1)]].tolist(), shared[[*cuts, -1]].tolist()
+    ends = {0, *firsts, *(p + 1 for p in lasts), n}
+    if not set(law.landscape.milestones) <= ends:
+        raise CrossingError("a milestone lies inside a plateau or a slope")
+    bridges = [_bridge(law, a, b) for a, b in zip(firsts, lasts, strict=True)]
+    return Plateaus(law, parameters, tuple(zip(firsts, lasts, strict=True)), tuple(bridges))
+
+
+def _bridge(law: StepLaw, first: int, last: int) -> int:
+    """Return the action that is rewarded by 1 for every move up on a plateau, and moves up only."""
+    found = [
+        a
+        for a in range(len(law.actions))
+        if all(
+            (p == 0 or not law.accepted[p, a, DOWN])
+            and law.accepted[p, a, UP]
+            and law.reward(p, a, UP) == 1
+            for p in range(first, last + 1)
+        )
+    ]
+    if len(found) != 1:
+        raise CrossingError(f"the plateau {first}..{last} has not exactly one bridge")
+    return found[0]
+
+
+class Walk(NamedTuple):
+    """A state; `above` has, per slope, the maximum seen from above it, None: it is 0."""
+
+    position: int
+    phase: int
+    entries: tuple[Form, ...]
+    words: tuple[int, ...]
+    above: tuple[Form | None, ...]
+    unknowns: tuple[Unknown, ...]
+
+
+class Edge(NamedTuple):
+    """A transition: bounds of its probability and of E[steps; transition]; -1 is the optimum."""
+
+    target: int
+    probability: tuple[float, float]
+    steps: tuple[float, float]
+
+
+class Option(NamedTuple):
+    """All transitions of a state for one way in which its open comparison turns out."""
+
+    owner: int
+    phase: int
+    edges: tuple[Edge, ...]
+
+
+class _Way(NamedTuple):
+    target: Walk | None
+    probability: Any
+    steps: Any
+
+
+class SharedRow:
+    """The walk with a mesh: explored, a finite system of options.
+
+    Attributes
+    ----------
+    states, options : what was found; options are grouped by owner, in its order
+    """
+
+    def __init__(self, place: Plateaus, mesh: fmpq) -> None:
+        self.place, self.law = place, place.law
+        self.slopes = place.slopes
+        p, n = place.parameters, place.law.n
+        self.alpha, self.keep, self.lam = p.alpha, 1 - p.alpha, p.decay
+        self.seen = p.alpha * p.gamma
+        self.plateau = {q: i for i, (a, b) in enumerate(place.plateaus) for q in range(a, b + 1)}
+        levels = [fmpq(0)]
+        for _ in range(_LEVELS):
+            levels.append(self.lam * levels[-1] - p.alpha * p.r)
+        largest = fmpq(self.law.landscape.largest_gain) / (1 - p.gamma)
+        marks = {*levels, -p.r / (1 - p.gamma), 1 / (1 - p.gamma), largest}
+        denominator = int(p.alpha.q) * int(p.gamma.q) * int(p.r.q)
+        prime = next((q for q in _PRIMES if denominator % q), None)
+        if prime is None:
+            raise CrossingError("no prime below 100 is free for the grid of values")
+        self.grid = Grid(
+            (self.alpha, self.lam),
+            mesh,
+            min(mesh * n, fmpq(1, 4)),
+            fmpq(1, prime),
+            tuple(sorted(marks)),
+            14 * max(8, (5 * (n + 1)).bit_length()),
+        )
+        self.states: list[Walk] = []
+        self.options: list[Option] = []
+        self.open = 0
+
+    def explore(self, largest: int) -> None:
+        """Find all states, from the start.
+
+        Raises
+        ------
+        StateSpaceTooLargeError
+        """
+        zero = EXACTLY_ZERO
+        start = Walk(
+            0,
+            0,
+            (zero,) * len(self.law.actions),
+            (0,) * len(self.slopes),
+            (None,) * len(self.slopes),
+            (),
+        )
+        number = {start: 0}
+        self.states = [start]
+        for i, state in enumerate(self.states):  # grows while it is read
+            told, ways = self._ways(state)
+            self.open += not told and len(ways) > 1
+            for option in ways:
+                edges: dict[int, list[tuple[Any, Any]]] = {}
+                for way in option:
+                    target = _OPTIMUM
+                    if way.target is not None:
+                        walk = self._normal(way.target)
+                        target = number.setdefault(walk, len(self.states))
+                        if target == len(self.states):
+                            self.states.append(walk)
+                    edges.setdefault(target, []).append((way.probability, way.steps))
+                self.options.append(
+                    Option(
+                        i,
+                        state.phase,
+                        tuple(
+                            Edge(t, _ends([x[0] for x in parts]), _ends([x[1] for x in parts]))
+                            for t, parts in edges.items()
+                        ),
+                    )
+                )
+            if len(self.states) > largest:
+                raise StateSpaceTooLargeError(
+                    f"following the shared row takes more than {largest:,} states; "
+                    f"raise `max_states`, or estimate with `simulate()`",
+                    advised=True,
+                )
+
+    def _ways(self, state: Walk) -> tuple[bool, list[list[_Way]]]:
+        """Return the options of a state, and whether it is one that tells a bit."""
+        groups, unknown = self.greedy(state)
+        if unknown is not None:
+            return True, [self._tell(state, unknown)]
+        return False, [self._step(state, group) for group in groups]
+
+    def greedy(self, state: Walk) -> tuple[list[list[int]], int | None]:
+        """Return the possible sets of greedy actions, or an unknown on which they depend."""
+        known: dict[int, Range] = {}
+        ranges = [spread(f, state.unknowns, self.grid.laws, known) for f in state.entries]
+        least = max((r.lower, r.with_lower) for r in ranges)
+        left = [
+            a
+            for a, r in enumerate(ranges)
+            if r.upper > least[0] or (r.upper == least[0] and r.with_upper and least[1])
+        ]
+        beaten: set[int] = set()
+        ties: dict[int, list[int]] = {a: [a] for a in left}
+        open_pairs: list[tuple[fmpq, int, int, int]] = []
+        for i, a in enumerate(left):
+            for b in left[i + 1 :]:
+                difference = add(state.entries[a], state.entries[b], fmpq(-1))
+                match spread(difference, state.unknowns, self.grid.laws, known).sign:
+                    case 0:
+                        ties[a].append(b)
+                    case 1:
+                        beaten.add(b)
+                    case -1:
+                        beaten.add(a)
+                    case None:
+                        for v, c in difference.terms:
+                            one = spread(
+                                Form(*EXACTLY_ZERO[:2], ((v, c),)),
+                                state.unknowns,
+                                self.grid.laws,
+                                known,
+                            )
+                            open_pairs.append((one.upper - one.lower, v, a, b))
+        left = [a for a in left if a not in beaten]
+        groups: list[list[int]] = []
+        for a in left:
+            if not any(a in g for g in groups):
+                groups.append([b for b in ties[a] if b not in beaten])
+        if len(groups) == 1:
+            return groups, None
+        telling = [(w, -v) for w, v, a, b in open_pairs if a in left and b in left]
+        return groups, -max(telling)[1] if telling else None
+
+    def _tell(self, state: Walk, v: int) -> list[_Way]:
+        """Tell whether the climb was rejected once more."""
+        position, first, start = state.unknowns[v]
+        share = fmpq(position, self.law.n)
+        new = len(state.unknowns)
+        unknowns = list(state.unknowns)
+        if position > first:
+            unknowns.append(Unknown(position - 1, first, start))
+            accepted = Form(self.alpha, self.alpha, ((new, self.lam),))
+        else:
+            accepted = start
+        rejected = Form(*EXACTLY_ZERO[:2], ((v, self.lam),))
+        ways = []
+        for probability, form in ((share, rejected), (1 - share, accepted)):
+            if probability == 0:
+                continue
+            put = {v: form}
+            ways.append(
+                _Way(
+                    state._replace(
+                        entries=tuple(substitute(f, put) for f in state.entries),
+                        above=tuple(f and substitute(f, put) for f in state.above),
+                        unknowns=tuple(
+                            u if i == v else u._replace(start=substitute(u.start, put))
+                            for i, u in enumerate(unknowns)
+                        ),
+                    ),
+                    probability,
+                    fmpq(0),
+                )
+            )
+        return ways
+
+    def _step(self, state: Walk, actions: Sequence[int]) -> list[_Way]:
+        p = state.position
+        if p not in self.plateau:
+            return self._cross(state, state.entries[actions[0]])
+        i = self.plateau[p]
+        if list(actions) == [self.place.bridges[i]]:
+            return [self._climb(state, i)]
+        return [
+            self._move(state, action, direction, fmpq(share, self.law.n * len(actions)))
+            for action in actions
+            for direction, share in ((DOWN, p), (UP, self.law.n - p))
+            if share
+        ]
+
+    def _climb(self, state: Walk, i: int) -> _Way:
+        """Use a bridge until its plateau is left."""
+        n, bridge, last = self.law.n, self.place.bridges[i], self.place.plateaus[i][1]
+        steps = sum((fmpq(n, n - q) for q in range(state.position, last + 1)), fmpq(0))
+        if last + 1 == n:
+            return _Way(None, fmpq(1), steps)
+        start, first, unknowns = state.entries[bridge], state.position, list(state.unknowns)
+        if start == EXACTLY_ZERO:  # rejections do not matter
+            start, first = exactly(self.alpha), first + 1
+        value = exactly(self.alpha)
+        if first <= last:
+            value = Form(self.alpha, self.alpha, ((len(unknowns), self.keep),))
+            unknowns.append(Unknown(last, first, start))
+        return _Way(
+            self._arrive(state, last + 1)._replace(
+                entries=_put(state.entries, bridge, value), unknowns=tuple(unknowns)
+            ),
+            fmpq(1),
+            steps,
+        )
+
+    def _move(self, state: Walk, action: int, direction: int, share: fmpq) -> _Way:
+        """Propose one move on a plateau."""
+        p, law = state.position, self.law
+        q, value = p + 2 * direction - 1, state.entries[action]
+        if not law.accepted[p, action, direction]:
+            changed = _put(state.entries, action, affine(value, self.lam, fmpq(0)))
+            return _Way(state._replace(entries=changed), share, share)
+        if q == law.n:
+            return _Way(None, share, share)
+        gain = self.alpha * law.reward(p, action, direction)
+        if q in self.plateau:
+            value = affine(value, self.lam, gain)
+        else:
+            value = affine(value, self.keep, gain)
+            seen = state.above[self.plateau[p] - 1] if direction == DOWN else None
+            if seen is not None:
+                value = add(value, seen, self.seen)
+        changed = _put(state.entries, action, value)
+        return _Way(self._arrive(state, q)._replace(entries=changed), share, share)
+
+    def _cross(self, state: Walk, largest: Form) -> list[_Way]:
+        """Pass a slope; `largest` is the maximum of the shared row."""
+        s = self._slope_at(state)
+        slope, word = self.slopes[s], state.words[s]
+        ways = []
+        for x in slope.words[word].passages:
+            after = state._replace(words=_put(state.words, s, x.word))
+            if x.side == UP:
+                after = self._seen_above(after, s, word, largest)
+            goal = slope.first - 1 if x.side == DOWN else slope.last + 1
+            ways.append(_Way(self._arrive(after, goal), x.probability, x.steps))
+        return ways
+
+    def _seen_above(self, state: Walk, s: int, before: int, largest: Form) -> Walk:
+        """Return the state with what the plateau above a slope sees of it after an exit upwards."""
+        slope, law = self.slopes[s], self.law
+        action = slope.learnt[state.words[s]]
+        if action is None:
+            return state._replace(above=_put(state.above, s, None))
+        top = slope.last
+        if law.accepted[top, action, DOWN] or not law.accepted[top, action, UP]:
+            anything = Form(fmpq(0), self.grid.marks[-1])
+            return state._replace(above=_put(state.above, s, anything))
+        gain = self.alpha * law.reward(top, action, UP)
+        value, old = exactly(gain), state.above[s]
+        if slope.learnt[before] is not None and slope.words[before].entry == UP:
+            assert old is not None
+            new = len(state.unknowns)
+            state = state._replace(unknowns=(*state.unknowns, Unknown(top, top, old)))
+            value = Form(gain, gain, ((new, self.keep),))
+        return state._replace(above=_put(state.above, s, add(value, largest, self.seen)))
+
+    def _slope_at(self, state: Walk) -> int:
+        for s, slope in enumerate(self.slopes):
+            entry = slope.words[state.words[s]].entry
+            if state.position == (slope.first if entry == DOWN else slope.last):
+                return s
+        raise CrossingError(f"no slope is entered at position {state.position}")
+
+    def _arrive(self, state: Walk, position: int) -> Walk:
+        passed = sum(m <= position for m in self.law.landscape.milestones)
+        return state._replace(position=position, phase=max(state.phase, passed))
+
+    def _normal(self, state: Walk) -> Walk:
+        """Relax all forms, hide what cannot be met again, and number the unknowns by use."""
+        hidden = self._hidden(state)
+        words = (0,) * hidden + state.words[hidden:]
+        above = (None,) * hidden + state.above[hidden:]
+        known: dict[int, Range] = {}
+        number: dict[int, int] = {}
+        starts: list[tuple[int, Form]] = []
+
+        def relax(form: Form, coarse: bool) -> Form:
+            relaxed = self.grid.relax(form, state.unknowns, known, coarse=coarse)
+            for v, _ in relaxed.terms:
+                if v not in number:
+                    number[v] = len(starts)
+                    starts.append((v, EXACTLY_ZERO))
+                    starts[number[v]] = (v, relax(state.unknowns[v].start, coarse))
+            return relaxed
+
+        def renamed(form: Form) -> Form:
+            return form._replace(terms=tuple(sorted((number[v], c) for v, c in form.terms)))
+
+        entries = [relax(f, False) for f in state.entries]
+        seen = [f and relax(f, True) for f in above]
+        return Walk(
+            state.position,
+            state.phase,
+            tuple(map(renamed, entries)),
+            words,
+            tuple(f and renamed(f) for f in seen),
+            tuple(state.unknowns[v]._replace(start=renamed(f)) for v, f in starts),
+        )
+
+    def _hidden(self, state: Walk) -> int:
+        """Return how many slopes can never be met again."""
+        for s in range(len(self.slopes) - 1, 0, -1):
+            slope, word = self.slopes[s], state.words[s]
+            inside = slope.words[word].entry == UP and state.position >= slope.last
+            if inside and not slope.falls[word]:
+                return s
+        return 0
+
+
+def _put(items: tuple[Any, ...], i: int, item: Any) -> tuple[Any, ...]:
+    return (*items[:i], item, *items[i + 1 :])
+
+
+def _ends(parts: list[Any]) -> tuple[float, float]:
+    """Return floats below and above a sum of numbers or balls that is not negative."""
+    total = sum((x if isinstance(x, arb) else arb(x) for x in parts), arb(0))
+    low, high = float(total.lower()), float(total.upper())
+    return max(0.0, float(np.nextafter(low, -1.0))), float(np.nextafter(high, np.inf))

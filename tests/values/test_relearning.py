@@ -1,0 +1,204 @@
+"""Plateaus that share a row: enclosures against Jump's exact values, simulations and themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from markov_lrsao import Landscape, runtime
+from markov_lrsao.answers.plan import Options, Relearnt, plan
+from markov_lrsao.cli import main
+from markov_lrsao.errors import CrossingError, Refused, StateSpaceTooLargeError
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.law import DOWN, StepLaw
+from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.values.climbs import Form, Grid, Unknown, spread
+from markov_lrsao.values.policies import FloatSystem
+from markov_lrsao.values.relearning import enclose_shared_row, float_system, several_plateaus
+from markov_lrsao.values.shared_row import SharedRow, plateaus_of
+from markov_lrsao.values.slopes import slope_of
+from markov_lrsao.values.solving import Answer
+from simulate import simulate
+
+ANY_WIDTH = fmpq(1)
+
+
+def regions(n: int, widths: tuple[int, ...], *, shared: bool) -> Landscape:
+    """Plateaus of these widths, slopes between them, a bridge each or two in turn."""
+    count = len(widths)
+    each, longer = divmod(n - sum(widths), count - 1)
+    plateaus, p = [], 0
+    for i, width in enumerate(widths):
+        plateaus.append((p, p + width - 1))
+        p += width + each + (i < longer)
+    target = np.arange(n + 1)
+    for a, b in plateaus:
+        target[a : b + 1] = 0
+    objectives = {"T": target}
+    for bridge in range(2 if shared else count):
+        values = np.zeros(n + 1, dtype=np.int64)
+        for i, (a, b) in enumerate(plateaus):
+            if (i % 2 if shared else i) == bridge:
+                near = np.arange(max(a - 1, 0), min(b + 1, n) + 1)
+                values[near] = near
+        objectives[f"B{bridge}"] = values
+    ends = [q for a, b in plateaus for q in (a, b + 1) if q > 0]
+    return Landscape.from_arrays(objectives, "T", ends, name="regions")
+
+
+def enclosed(
+    landscape: Landscape, tolerance: fmpq = ANY_WIDTH, largest: int | None = None
+) -> Answer:
+    found = enclose_shared_row(
+        plateaus_of(StepLaw.of(landscape)), 2, tolerance=tolerance, largest=largest
+    )
+    assert isinstance(found, Answer)
+    return found
+
+
+def contains(quantity: Quantity, value: fmpq) -> bool:
+    assert quantity.upper is not None
+    return bool(quantity.lower <= value <= quantity.upper)
+
+
+@pytest.mark.parametrize(("n", "ell"), [(9, 2), (11, 2), (13, 4), (20, 3)])
+def test_two_plateaus_are_jump_whose_values_are_exact(n: int, ell: int) -> None:
+    landscape = Landscape.jump(n, ell)
+    found, truth = enclosed(landscape), runtime(landscape, method="crossing")
+    assert found.undecided is None
+    assert found.relative_width < fmpq(1, 10**9)
+    for values, exact in zip(found.values, (truth.total, *truth.phases), strict=True):
+        assert contains(values[0], exact.value)
+
+
+@pytest.mark.slow
+def test_three_plateaus_agree_with_simulated_runs() -> None:
+    landscape = regions(60, (4, 4, 4), shared=True)
+    total = enclosed(landscape).values[0][0]
+    runs = simulate(landscape, runs=4_000, seed=15, threads=1).steps.astype(float)
+    error = 4 * float(runs.std()) / len(runs) ** 0.5
+    assert float(total.lower) - error <= runs.mean() <= float(total.upper or 0) + error
+
+
+@pytest.mark.slow
+def test_a_finer_mesh_narrows_the_enclosure_and_meets_the_coarse_one() -> None:
+    place = plateaus_of(StepLaw.of(regions(60, (4, 4, 4), shared=True)))
+    coarse = enclose_shared_row(place, 2, tolerance=fmpq(1))
+    fine = enclose_shared_row(place, 2, tolerance=fmpq(1, 10**9), largest=14_000)
+    assert isinstance(coarse, Answer)
+    assert isinstance(fine, Answer)
+    assert fine.relative_width <= coarse.relative_width < fmpq(1, 20)
+    for a, b in zip(coarse.values, fine.values, strict=True):
+        assert a[0].lower <= (b[0].upper or 0)
+        assert b[0].lower <= (a[0].upper or 0)
+    total, *phases = fine.values
+    assert sum((p[0].lower for p in phases), fmpq(0)) <= (total[0].upper or 0)
+
+
+@pytest.mark.slow
+def test_the_command_line_gives_an_enclosure_for_three_plateaus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    landscape = regions(60, (4, 4, 4), shared=True)
+    objectives = {name: values.tolist() for name, values in landscape.objectives.items()}
+    file = tmp_path / "three.json"
+    file.write_text(json.dumps({"objectives": objectives, "target": "T"}))
+    assert main(["exact", "--landscape", str(file), "--tolerance", "1/20", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    total = found["total"]
+    assert not total["exact"]
+    assert 0 < float(total["upper"]) - float(total["lower"]) < float(total["upper"]) / 20
+
+
+def test_the_plan_leaves_other_laws_alone() -> None:
+    three = StepLaw.of(regions(20, (3, 3, 3), shared=True))
+    assert isinstance(plan(three, Options()), Relearnt)
+    assert not isinstance(plan(StepLaw.of(Landscape.jump(9, 2)), Options()), Relearnt)
+    assert isinstance(several_plateaus(StepLaw.of(Landscape.jump(9, 2))), Refused)
+
+
+@pytest.mark.parametrize(
+    ("law", "reason"),
+    [
+        (StepLaw.of(Landscape.onemax(9)), "one bridge|share one row"),
+        (StepLaw.of(regions(20, (3, 3, 3), shared=True), Algorithm.earl()), "LRSAO"),
+        (
+            StepLaw.of(
+                regions(20, (3, 3, 3), shared=True),
+                Algorithm.lrsao(Parameters("4/5", "1/21", "1/10")),
+            ),
+            "does not hold",
+        ),
+    ],
+)
+def test_what_is_not_covered_is_refused(law: StepLaw, reason: str) -> None:
+    with pytest.raises(CrossingError, match=reason):
+        plateaus_of(law)
+
+
+def test_too_many_states_are_refused() -> None:
+    walk = SharedRow(plateaus_of(StepLaw.of(regions(20, (3, 3, 3), shared=True))), fmpq(1, 4))
+    with pytest.raises(StateSpaceTooLargeError, match="more than 100"):
+        walk.explore(100)
+
+
+def test_wrong_candidates_are_refused() -> None:
+    walk = SharedRow(plateaus_of(StepLaw.of(Landscape.jump(9, 2))), fmpq(1, 4))
+    walk.explore(10_000)
+    system = float_system(walk)
+    ones = np.ones(len(walk.options))
+    above, below = system.bound(ones, 1), system.bound(ones, -1)
+    assert (above >= below).all()
+    for i in (0, len(above) // 2, len(above) - 1):
+        assert not system.holds(_moved(above, i, 1 - 1e-6), ones, 1)
+        assert not system.holds(_moved(below, i, 1 + 1e-6), ones, -1)
+    assert not system.holds(above * np.inf, ones, 1)
+
+
+def _moved(values: np.ndarray, i: int, factor: float) -> np.ndarray:
+    changed = values.copy()
+    changed[i] *= factor
+    return changed
+
+
+def test_bounds_of_a_chain_with_a_choice() -> None:
+    from scipy.sparse import csr_array
+
+    # State 0 ends at once, or stays with probability 1/2: 1 or 2 steps on average.
+    matrix = csr_array(np.array([[0.0], [0.5]]))
+    system = FloatSystem(np.array([0, 0]), np.array([0]), matrix, matrix)
+    low, high = system.enclose([np.ones(2), np.ones(2)])
+    assert low <= 1 <= low + fmpq(1, 10**6)
+    assert high - fmpq(1, 10**6) <= 2 <= high
+
+
+def test_exits_of_a_slope_have_probabilities() -> None:
+    law = StepLaw.of(regions(20, (3, 3, 3), shared=False))
+    slope = slope_of(law, 3, 8)
+    for word in slope.words:
+        assert sum((x.probability for x in word.passages), fmpq(0)) == 1
+    assert slope.words[0].entry == DOWN
+    assert slope.falls[0]
+    # Two bridges: fresh, fallen back, left with the top unsettled, settled.
+    assert len(slope_of(StepLaw.of(regions(20, (3, 3, 3), shared=True)), 3, 8).words) == 4
+
+
+def test_what_is_relaxed_still_contains_what_it_was() -> None:
+    alpha, lam = fmpq(4, 5), fmpq(1, 4)
+    grid = Grid((alpha, lam), fmpq(1, 16), fmpq(1, 4), fmpq(1, 3), (fmpq(-5), fmpq(0)), 60)
+    unknowns = (Unknown(4, 2, Form(alpha, alpha)),)
+    for coefficient in (fmpq(1), fmpq(1, 50)):
+        form = Form(fmpq(-5), fmpq(-5), ((0, coefficient),))
+        before = spread(form, unknowns, grid.laws, {})
+        after = spread(grid.relax(form, unknowns, {}, coarse=False), unknowns, grid.laws, {})
+        assert after.lower <= before.lower < before.upper <= after.upper
+        # Every such value exceeds -5; rounding must not invent a tie with it.
+        assert after.lower == -5
+        assert not after.with_lower
+    pure = Form(fmpq(-5), fmpq(-5))
+    assert grid.relax(pure, (), {}, coarse=False) == pure
