@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from flint import fmpq
-from plateaus import one_bridge_for_all_but_the_last
+from shared_plateaus import one_bridge_for_all_but_the_last
 
 import markov_lrsao.answers.expected as expected
 import markov_lrsao.answers.plan as planning

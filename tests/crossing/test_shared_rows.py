@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from flint import fmpq
-from plateaus import one_bridge_for_all_but_the_last
+from shared_plateaus import one_bridge_for_all_but_the_last
 
 from markov_lrsao import Algorithm, Landscape, Parameters, RuntimeResult, StepLaw, runtime
 from markov_lrsao.answers.plan import Composed, Counted, Options, plan
