@@ -119,7 +119,7 @@ class Followed:
         number: int,
         choice: Choice,
         neighbour: int | Interval | None,
-        safe: tuple[bool, ...],
+        safe: tuple[int, ...],
     ) -> int:
         """Return the cluster after a step; the exploration must have met this very update."""
         option = next(o for o in clusters.options(number) if o.greedy == self.greedy())
