@@ -145,7 +145,7 @@ def _content(path: Path, found: RegimeMap, quantity: str, command: str) -> bytes
     if ending == ".csv":
         return found.to_csv(quantity).encode()
     if ending == ".json":
-        table = {"schema": SCHEMA, **found.to_dict(quantity)}
+        table = {"schema": SCHEMA, **_object(found, quantity)}
         return (json_text(table, indent=1) + "\n").encode()
     from markov_lrsao.figures.canvas import pictures
     from markov_lrsao.figures.maps import map_figure

@@ -175,7 +175,7 @@ class Circle:
         """Return the points of any numbers, quickly.
 
         >>> found = Circle(8)(np.array([1, 2, 8, -2]))
-        >>> np.round(found.mid, 6).tolist(), bool(found.rad.max() < 1e-15)
+        >>> np.round(found.mid, 6).tolist(), bool(found.rad.max() < 2e-15)
         ([(0.707107+0.707107j), 1j, (1+0j), -1j], True)
         """
         coarse, middle, fine = self._tables

@@ -6,8 +6,7 @@ so balls are made and used inside ``with field.working():``.
 
 >>> field = Balls(64)
 >>> with field.working():
-...     third = field.number(fmpq(1, 3))
->>> low, high = ends(third)
+...     low, high = ends(field.number(fmpq(1, 3)))
 >>> low < fmpq(1, 3) < high, high - low < fmpq(1, 10**17)
 (True, True)
 """

@@ -30,6 +30,12 @@ BASE = {
     "reference": "reference",
     "landscapes": "landscapes jump",
     "replay": "replay bad.json",
+    "trace": "trace --n 9 --ell 2 --steps 5",
+    "budget": "budget --n 9 --steps 5",
+    "oracle": "oracle --n 9 --ell 2",
+    "restarts": "restarts --n 9 --landscape onemax --algorithm rls",
+    "reproduces": "reproduces --only fraction",
+    "explore": "explore",
     "map": "map --n 9 --ell 2 --alpha 0.8 --r-relative 0.5 --workers 1",
     "export": "export out.drn --n 9 --ell 2",
     "solve": "solve chain.drn --target target",
@@ -64,6 +70,7 @@ LONG = {
     ("report", "--figures"),
     ("report", "--workers"),
     ("reference", "--out"),
+    ("explore", "--port"),
 }
 """Where a value that can be used starts minutes of work: only unusable ones are tried."""
 UNUSABLE = ["/dev/null/x/y", "/dev/null/\udcff", "-1"]

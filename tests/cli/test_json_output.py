@@ -101,6 +101,7 @@ LINES = [
     ("simulate --n 9 --ell 2 --runs 1", 0),
     ("simulate --n 9 --ell 2 --runs 9 --limit 1", 0),
     ("simulate --n 9 --ell 2 --runs 9 --monitors --restart 40", 0),
+    ("trace --n 9 --ell 2 --steps 5", 0),
     ("budget --n 9 --steps 5", 0),
     ("oracle --n 9 --ell 2", 0),
     ("restarts --n 9 --landscape onemax --algorithm rls", 0),

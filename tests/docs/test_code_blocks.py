@@ -196,6 +196,7 @@ def test_what_readme_says_about_make_run(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_plan_in_the_documents_can_be_read(tmp_path: Path) -> None:
+    from markov_lrsao import Landscape
     from simulate.sweeps.plan import Plan
 
     found = [b for path in DOCUMENTS for b in blocks(path) if b.language == "toml"]
@@ -203,7 +204,10 @@ def test_a_plan_in_the_documents_can_be_read(tmp_path: Path) -> None:
     for k, block in enumerate(found):
         path = tmp_path / f"{k}.toml"
         path.write_text(block.body, encoding="utf-8")
-        assert Plan.load(path)
+        if "[objectives" in block.body:
+            assert Landscape.named(str(path), n=12)
+        else:
+            assert Plan.load(path)
 
 
 def test_what_exchange_says_about_its_example(
