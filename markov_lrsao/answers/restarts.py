@@ -140,7 +140,7 @@ def restarts(
         if mean.infinite and hopeless(law, begin, target):
             raise NotAbsorbingError(
                 f"{chosen.name}: no run from this start ever reaches the optimum, so restarts do "
-                f"not help; give another `start`"
+                f"not help; begin elsewhere, e.g. at random"
             )
         until = horizon or 16 * law.n
         while True:

@@ -101,3 +101,11 @@ def test_hostile_starts_and_periods() -> None:
             runtime(shape, Algorithm.named("rls"), start=start)
     with pytest.raises(ParameterError, match="modes"):
         runtime(shape, Algorithm.named("gradient:portfolio=1+2,tau=100000000"))
+
+
+def test_times_beyond_all_floats_are_shown() -> None:
+    """A rate of 10^-400 needs 10^400 steps: exact, but no float, neither in tables nor in JSON."""
+    found = runtime(Landscape.onemax(1), Algorithm.named("ea:rate=1/10**400"))
+    assert str(found.total) == str(10**400)
+    assert "coupon" not in str(found)
+    assert found.to_dict()["coupon_collector"]["ratio"] is None
