@@ -109,3 +109,5 @@ def test_times_beyond_all_floats_are_shown() -> None:
     assert str(found.total) == str(10**400)
     assert "coupon" not in str(found)
     assert found.to_dict()["coupon_collector"]["ratio"] is None
+    rough = runtime(Landscape.onemax(2), Algorithm.named("ea:rate=1/10**400"), field="float")
+    assert "e+4" in str(rough).lower()
