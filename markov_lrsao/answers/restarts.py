@@ -24,8 +24,9 @@ from markov_lrsao.answers.searches import (
     search_runtime,
     start_law,
 )
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.memoryless.reaching import hopeless
 from markov_lrsao.memoryless.tails import cumulated
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
@@ -136,6 +137,11 @@ def restarts(
         law = search_law(landscape, chosen)
         begin, target = start_law(law, start), positions_at_least(law, None)
         mean = search_runtime(landscape, chosen, start=start, field="float").total
+        if mean.infinite and hopeless(law, begin, target):
+            raise NotAbsorbingError(
+                f"{chosen.name}: no run from this start ever reaches the optimum, so restarts do "
+                f"not help; begin elsewhere, e.g. at random"
+            )
         until = horizon or 16 * law.n
         while True:
             reached, error = cumulated(law, begin, target, until)
@@ -162,7 +168,9 @@ def _best(
 ) -> RestartResult:
     """Return the best cut-off of a law given by P(T <= t), t = 0, 1, .."""
     spent = np.concatenate([[0.0], np.cumsum(1.0 - reached)[:-1]])
-    slack = error * np.arange(len(reached)) + 1e-12 * spent
+    # A sum of c terms, each rounded, is wrong by less than c + 2 roundings of 2^-53 each.
+    terms = np.arange(len(reached))
+    slack = error * terms + (terms + 4.0) * 2.0**-52 * spent
     with np.errstate(divide="ignore", invalid="ignore"):
         curve = np.where(reached > 0, spent / reached, np.inf)
         upper = np.where(reached > error, (spent + slack) / (reached - error), np.inf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
-from math import fsum, isfinite
+from math import fsum, inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from flint import arb, fmpq
@@ -229,7 +229,7 @@ class RuntimeResult:
         if self.trap is not None:
             result["trap"] = self.trap.to_dict()
         bound = self.coupon_collector
-        ratio = float(self.total) / float(bound)
+        ratio = self._over(bound)
         return (
             result
             | _moments(self.higher)
@@ -237,6 +237,13 @@ class RuntimeResult:
                 "coupon_collector": bound.to_dict() | {"ratio": ratio if isfinite(ratio) else None},
             }
         )
+
+    def _over(self, bound: Quantity) -> float:
+        """Return E[T] over a bound, infinity where E[T] exceeds all floats."""
+        try:
+            return float(self.total) / float(bound)
+        except OverflowError:
+            return inf
 
     def to_frame(self) -> DataFrame:
         """Return a table with one line per quantity and phase; phase "total" is the whole run."""
@@ -316,9 +323,9 @@ class RuntimeResult:
             )
         if isinstance(self.total, Exact | Approximate | Digits):
             bound = float(self.coupon_collector)
-            lines.append(
-                f"E[T] is {float(self.total) / bound:.4g} times the coupon collector's {bound:.6g}"
-            )
+            ratio = self._over(self.coupon_collector)
+            if isfinite(ratio):
+                lines.append(f"E[T] is {ratio:.4g} times the coupon collector's {bound:.6g}")
         merged = ", equivalent patterns merged" if self.merged and self.method == "joint" else ""
         lines.append(f"method: {self.method}{merged}; {self.states:,} states; {self.seconds:.3f} s")
         return "\n".join(lines)

@@ -7,6 +7,7 @@ enclosures of at least nineteen digits.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -67,9 +68,9 @@ def start_law(law: SearchLaw, start: Start | None) -> dict[int, fmpq]:
     if isinstance(start, Mapping):
         found = {integer(x, "start"): rational(w, "start") for x, w in start.items()}
     else:
-        if isinstance(start, str) and not start.strip().isdigit():
+        if isinstance(start, str) and not re.fullmatch(r"[0-9]{1,18}", start.strip()):
             raise ParameterError(
-                f"start = {start!r} is not known: choose zero, random or a position 0..{law.n}"
+                f"start = {start[:40]!r} is not known: choose zero, random or a position 0..{law.n}"
             )
         found = {integer(int(start), "start"): fmpq(1)}
     if (

@@ -292,7 +292,13 @@ class Enclosed(Quantity):
     @property
     def cells(self) -> tuple[str, str]:
         """The middle and the ends."""
-        return ("-" if self.upper is None else f"{float(self):.6g} (about)"), str(self)
+        if self.upper is None:
+            return "-", str(self)
+        try:
+            middle = f"{float(self):.6g}"
+        except OverflowError:  # larger than all floats
+            middle = decimal_text((self.lower + self.upper) / 2, 6)
+        return f"{middle} (about)", str(self)
 
     def __float__(self) -> float:
         """Return the middle, infinity where no upper end is known."""

@@ -1,8 +1,8 @@
 """P(T <= t) for all t up to a horizon, in floats with a bound of their error.
 
 The law of (position, mode) is multiplied by the transition matrix again and again. All numbers are
-non-negative, a row has at most w entries, each rounded once: one step moves a probability by a
-factor of at most (1 + u)^(w + 3), u = 2^-53, besides what is cut off of the law.
+non-negative, and at most w entries lead to one state, each rounded once: one step moves a
+probability by a factor of at most (1 + u)^(w + 3), u = 2^-53, besides what is cut off of the law.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def cumulated(
     rows: list[int] = []
     columns: list[int] = []
     weights: list[float] = []
-    widest, missing = 1, fmpq(0)
+    missing = fmpq(0)
     with field.working():
         for x in range(law.n + 1):
             for g in range(modes):
@@ -47,14 +47,13 @@ def cumulated(
                     columns.append(state)
                     weights.append(1.0)
                     continue
-                before = len(rows)
                 for to, y, w in law.transitions(g, x, field):
                     rows.append(state)
                     columns.append(y * modes + to)
                     weights.append(max(0.0, float(w.mid())))
-                widest = max(widest, len(rows) - before)
                 missing = max(missing, law.row(g, x, field).missing)
     forwards = csr_array((weights, (columns, rows)), shape=(size, size))
+    widest = int(np.bincount(columns, minlength=1).max())
     now = np.zeros(size)
     for x, p in start.items():
         for g, v in law.search.start:

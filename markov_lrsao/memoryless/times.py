@@ -128,6 +128,12 @@ def _limits(law: SearchLaw, name: Name) -> tuple[int, int, int]:
 def _narrowed(task: Task, name: Name, moments: int) -> Found:
     """Solve in balls of more and more bits, until all moments are narrow."""
     bits = _FIRST_BITS
+    begun = replace(task, field=Balls(bits))
+    with begun.field.working():
+        certain = begun.certain
+    if certain is not None:
+        known = [fmpq(certain), *[fmpq(0)] * (moments - 1)]
+        return Found(tuple((value, value) for value in known), name, len(begun.inside))
     while bits <= _MOST_BITS:
         try:
             found = _solved(replace(task, field=Balls(bits)), name, moments)

@@ -94,3 +94,6 @@ class LevelLaw(SearchLaw):
         moves = [(y, field.number(up / 2 ** (y - x))) for y in range(x + 1, last)]
         moves.append((last, field.number(up / 2 ** (last - x - 1))))
         return Row(tuple(moves), _ZERO)
+
+    def _action_may_stay(self, action: int, x: int) -> bool:
+        return x == self.n or self.improving(self.search.actions[action].mutation, x) != 1

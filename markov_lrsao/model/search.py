@@ -31,6 +31,7 @@ __all__ = ["Acceptance", "Action", "Mutation", "Search", "Switch"]
 Rule = Literal["not-worse", "better", "all", "worse", "metropolis"]
 Criterion = Literal["time", "drift"]
 _ZERO, _ONE = fmpq(0), fmpq(1)
+_MOST_MODES = 100_000
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,12 @@ class Mutation:
         p = self.rate
         some = 1 - (1 - p) ** n if self.positive else _ONE
         return comb(n, k) * p**k * (1 - p) ** (n - k) / some
+
+    def counts(self, n: int) -> Iterable[int]:
+        """Return the numbers of bits that are flipped with positive probability."""
+        if self.rate is None:
+            return [k for k, _ in self.sizes]
+        return range(1 if self.positive else 0, n + 1)
 
     def largest(self, n: int) -> int:
         """Return the largest number of bits that can be flipped."""
@@ -158,6 +165,12 @@ class Acceptance:
                 f"root of order {gain.q}"
             )
         return root ** int(gain.p)
+
+    def sure(self, gain: fmpq) -> bool:
+        """Whether a gain is accepted for sure."""
+        if self.rule == "metropolis":
+            return gain >= 0 or self.base == 1
+        return self.probability(gain) == 1
 
     def ball(self, gain: fmpq) -> arb:
         """Return the same as a ball, also where it is irrational."""
@@ -243,7 +256,7 @@ class Search:
     def mixed(
         cls, name: str, actions: Sequence[Action], weights: Sequence[RationalLike] | None = None
     ) -> Search:
-        """An action is drawn in every step, uniformly or by weights."""
+        """An action is drawn in every step, uniformly or by weights; those of weight 0 go."""
         parts = [fmpq(1, len(actions))] * len(actions)
         if weights is not None:
             parts = [rational(w, "weight") for w in weights]
@@ -252,7 +265,12 @@ class Search:
                 f"weights = {[str(w) for w in parts]} are no distribution over "
                 f"{len(actions)} actions"
             )
-        return cls(name=name, actions=tuple(actions), modes=(tuple(enumerate(parts)),))
+        drawn = [(action, w) for action, w in zip(actions, parts, strict=True) if w]
+        return cls(
+            name=name,
+            actions=tuple(action for action, _ in drawn),
+            modes=(tuple((a, w) for a, (_, w) in enumerate(drawn)),),
+        )
 
     @classmethod
     def two_modes(
@@ -280,6 +298,11 @@ class Search:
         """
         if tau < 1:
             raise ParameterError(f"tau = {tau} is too small: a period has at least one step")
+        if len(actions) * tau > _MOST_MODES:
+            raise ParameterError(
+                f"tau = {tau} is too large: {len(actions)} actions with periods of tau steps are "
+                f"{len(actions) * tau:,} modes, but {_MOST_MODES:,} are allowed"
+            )
         part = fmpq(1, len(actions))
         anew = tuple((a * tau, part) for a in range(len(actions)))
         modes, switches = [], []

@@ -171,6 +171,8 @@ class SearchLaw:
         total: dict[int, Number] = {}
         missing = _ZERO
         for action, weight in shown:
+            if not weight:
+                continue  # a move of probability 0 would count as one that can be made
             row = self.action_row(action, x, field)
             missing += weight * row.missing
             for y, w in row.moves:
@@ -195,6 +197,20 @@ class SearchLaw:
             proposed = self._by_polynomials(mutation, x, most, accepted, field)
         moves = ((y, w if accepted[y] is True else w * accepted[y]) for y, w in proposed)
         return Row(tuple(moves), missing)
+
+    def may_stay(self, mode: int, x: int) -> bool:
+        """Whether a step of a mode can end where it began: nothing gained, or refused."""
+        return any(self._action_may_stay(action, x) for action, w in self.drawn(mode, x) if w)
+
+    def _action_may_stay(self, action: int, x: int) -> bool:
+        chosen = self.search.actions[action]
+        of = chosen.acceptance.of
+        values = self.values if of is None else self.objectives[of]
+        for k in chosen.mutation.counts(self.n):
+            for i in range(max(0, k + x - self.n), min(x, k) + 1):  # ones that are lost
+                if k == 2 * i or not chosen.acceptance.sure(values[x + k - 2 * i] - values[x]):
+                    return True
+        return False
 
     def _all_accepted(
         self, acceptance: Acceptance, values: Sequence[fmpq], x: int, field: SearchField

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from bit_strings import ONE, Strings, flips, not_worse
 
 from markov_lrsao import Algorithm, Landscape, simulate
-from markov_lrsao.answers.restarts import restarts
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.answers.restarts import _best, restarts
+from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.exact.quantity import Infinite
 
 TRAP = [0, 1, 2, 1, 3, 0, 1]
 """One-bit flips from a random start get stuck at 2 or 6, or find the optimum at 4."""
@@ -69,3 +71,23 @@ def test_restarts_do_not_pay_for_lrsao_nor_for_the_coupon_collector() -> None:
 def test_a_wrong_horizon_is_refused() -> None:
     with pytest.raises(ParameterError, match="horizon"):
         restarts(Landscape.onemax(9), Algorithm.named("rls"), horizon=0)
+
+
+def test_restarts_do_not_help_where_no_run_ends() -> None:
+    """RLS from 0^n stops below Jump_2's gap for sure: refused at once, not after all horizons."""
+    shape = Landscape.named("jump-m:m=2", n=5)
+    with pytest.raises(NotAbsorbingError, match="no run from this start"):
+        restarts(shape, Algorithm.named("rls"))
+    assert restarts(shape, Algorithm.named("rls"), start="random").pays
+
+
+def test_the_error_covers_the_rounding_of_long_sums() -> None:
+    """A million floats added up, most of them rounded the same way; the exact sum is known."""
+    count, share = 2**20, 1e-7 / 3
+    reached = np.full(count + 1, share)
+    reached[-1] = 1.0
+    found = _best(Landscape.onemax(5), "made up", reached, 0.0, Infinite())
+    assert found.cutoff == count
+    exact = count * (1 - Fraction(share))
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
+    assert found.error < 1e-8 * found.value
