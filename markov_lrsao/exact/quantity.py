@@ -291,8 +291,10 @@ class Enclosed(Quantity):
 
     @property
     def cells(self) -> tuple[str, str]:
-        """The middle and the ends."""
-        return ("-" if self.upper is None else f"{float(self):.6g} (about)"), str(self)
+        """The middle and the ends; where no upper end is known, what is known."""
+        if self.upper is None:
+            return "unknown", f"at least {self.ends[0]}" if self.lower > 0 else "-"
+        return f"{float(self):.6g} (about)", str(self)
 
     def __float__(self) -> float:
         """Return the middle, infinity where no upper end is known."""

@@ -351,11 +351,11 @@ function changed() {
   byId("ell-slider").max = range[1];
   byId("n-slider").value = n.value;
   byId("ell-slider").value = ell.value;
-  const rls = form.elements.algorithm.value === "rls", lrsao = form.elements.algorithm.value === "lrsao";
-  form.elements.alpha.disabled = form.elements.gamma.disabled = rls;
+  const lrsao = form.elements.algorithm.value === "lrsao", learns = lrsao || form.elements.algorithm.value === "earl";
+  form.elements.alpha.disabled = form.elements.gamma.disabled = !learns;
   form.elements.r.disabled = !lrsao;
   byId("r-slider").disabled = !lrsao;
-  byId("alpha-slider").disabled = rls;
+  byId("alpha-slider").disabled = !learns;
   try { byId("alpha-slider").value = Math.round(100 * (form.elements.alpha.value.includes("/") ? float(form.elements.alpha.value) : Number(form.elements.alpha.value || 0.8))); } catch { /* the engine will say */ }
   clearTimeout(waiting);
   waiting = setTimeout(() => {
@@ -369,7 +369,7 @@ function changed() {
 }
 
 function begin() {
-  for (const [name, family] of Object.entries(model.landscapes)) form.elements.landscape.append(make("option", { value: name }, `${name}: ${family.title}`));
+  for (const [name, family] of Object.entries(model.landscapes)) form.elements.landscape.append(make("option", { value: name }, family.title ? `${name}: ${family.title}` : name));
   for (const name of model.algorithms) form.elements.algorithm.append(make("option", { value: name }, name));
   for (const [key, title] of Object.entries(TABS)) {
     byId("tabs").append(make("button", { type: "button", role: "tab", id: `tab-${key}`, "aria-controls": `view-${key}`, onclick: () => open(key),
