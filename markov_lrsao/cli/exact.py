@@ -32,7 +32,7 @@ from markov_lrsao.cli.options import (
     UnmergedOption,
 )
 from markov_lrsao.cli.output import emit
-from markov_lrsao.errors import ParameterError, UndecidedComparisonError
+from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError, UndecidedComparisonError
 from markov_lrsao.progress import terminal_progress
 
 __all__ = ["exact"]
@@ -125,8 +125,11 @@ def exact(
             digits=digits,
             progress=terminal_progress,
         )
-    except UndecidedComparisonError as error:
+    except (UndecidedComparisonError, StateSpaceTooLargeError) as error:
+        open_ended = method is Method.auto and max_states is None
         estimated = runs > 0 and digits is None
+        if isinstance(error, StateSpaceTooLargeError):  # a limit of one's own is kept
+            estimated = estimated and open_ended
         if not (estimated and isinstance(chosen, Algorithm) and isinstance(shape, Landscape)):
             raise
         reason = in_options(str(error), "exact")

@@ -113,6 +113,7 @@ let hypothesis = null;
 
 function amount(q) {
   if (q.infinite) return "infinite";
+  if (q.upper === "inf") return Number(q.lower) > 0 ? `at least ${q.lower}` : "unknown";
   if (q.lower !== undefined) return `[${q.lower}, ${q.upper}]`;
   if (q.estimate !== undefined) return `≈ ${q.estimate} (${q.low} to ${q.high})`;
   return q.decimal;
@@ -120,7 +121,7 @@ function amount(q) {
 
 function showExact(answer, body) {
   const total = answer.total;
-  expected = total.decimal ? Number(total.decimal) : total.upper ? Number(total.upper) : null;
+  expected = total.decimal ? Number(total.decimal) : total.upper && total.upper !== "inf" ? Number(total.upper) : null;
   const phases = Object.keys(answer).filter((k) => /^phase\d+$/.test(k));
   const rows = phases.map((k, i) => make("tr", {}, make("th", { scope: "row" }, `E[T${i + 1}]`), make("td", {}, amount(answer[k])), make("td", { className: "fraction" }, short(answer[k].rational || "", 60))));
   const kind = { exact: "Exact: a fraction.", enclosure: "A rigorous enclosure: the truth lies between the two numbers.", infinite: "Runs can get stuck, so the expectation is infinite.",
