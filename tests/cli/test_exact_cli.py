@@ -7,6 +7,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commands import Command
@@ -257,10 +258,16 @@ def test_a_limit_that_nobody_gave_leads_to_a_labelled_simulation(
     def too_large(*_: object, **__: object) -> None:
         raise StateSpaceTooLargeError("more than 60,000 states; raise `max_states`", advised=True)
 
+    asked: list[tuple[int, str]] = []
+
+    def estimate(_: object, runs: int, reason: str, __: object) -> SimpleNamespace:
+        asked.append((runs, reason))
+        return SimpleNamespace(to_dict=lambda: {"kind": "simulation"}, text=lambda: "SIMULATED")
+
     monkeypatch.setattr("markov_lrsao.answers.expected.runtime", too_large)
+    monkeypatch.setattr("markov_lrsao.cli.estimate.estimate", estimate)
     assert main([*NINE, "--runs", "50", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["kind"] == "simulation"
-    assert "60,000 states" in found["reason"]
+    assert json.loads(capsys.readouterr().out)["kind"] == "simulation"
+    assert asked == [(50, "more than 60,000 states; raise --max-states")]
     for own in (["--max-states", "60000"], ["--method", "joint"], ["--runs", "0"]):
         assert "60,000 states" in refused([*NINE, *own], capsys)
