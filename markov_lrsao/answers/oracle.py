@@ -27,6 +27,7 @@ from markov_lrsao.exact.quantity import Exact, Quantity
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import DOWN, UP, StepLaw
+from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.tables import table
 
 __all__ = ["OracleResult", "Regret", "oracle"]
@@ -109,6 +110,7 @@ def oracle(
     algorithm: Algorithm | AlgorithmFamily | None = None,
     *,
     outside_h: bool = False,
+    progress: Progress = no_progress,
 ) -> OracleResult:
     """Return the best selector with full information, and what the agent pays for learning.
 
@@ -122,7 +124,7 @@ def oracle(
     steps = _steps(up, down)
     agent = runtime(
         landscape, law.algorithm, outside_h=outside_h,
-        field="exact" if landscape.n <= 1000 else "float",
+        field="exact" if landscape.n <= 1000 else "float", progress=progress,
     )  # fmt: skip
     spent: list[float | None] = [None] * law.optimum
     if not agent.total.infinite and agent.kind != "enclosure":

@@ -95,13 +95,13 @@ class RestartResult:
     def __str__(self) -> str:
         """Return a table for people."""
         rows = [[f"{c:,}", f"{self.curve[c]:.8g}"] for c in self._shown(12)]
-        beyond = "" if self.settled else f" up to {len(self.curve) - 1:,}; later ones are open"
+        within = "" if self.settled else f" up to {len(self.curve) - 1:,} (later ones are open)"
         told = (
-            f"best cut-off{beyond}: {self.cutoff:,}, expected time {self.value:.10g} "
+            f"best cut-off{within}: {self.cutoff:,}, expected time {self.value:.10g} "
             f"(within {self.error:.1e})"
         )
         if not self.pays:
-            told = "restarts do not pay: no cut-off" + (beyond or " at all") + " beats running on"
+            told = f"restarts do not pay: no cut-off{within} beats running on"
         without = "infinite" if self.mean.infinite else f"{float(self.mean):.10g}"
         return (
             f"{self.algorithm} on {self.landscape}, n = {self.n}\n\n"

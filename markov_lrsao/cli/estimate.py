@@ -63,7 +63,7 @@ class Estimated:
     def text(self) -> str:
         """Return a table for people."""
         described = self.samples.describe()
-        size = f"n = {described['n']}, l = {described['ell']}"
+        size = f"n = {described['n']}" + (f", l = {described['ell']}" if described["ell"] else "")
         head = (
             f"{described['algorithm']} on {described['landscape']}, {size}\n"
             f"SIMULATED, not exact: {self.samples.runs:,} runs, seed {self.samples.seed}\n"

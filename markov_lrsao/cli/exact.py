@@ -32,7 +32,7 @@ from markov_lrsao.cli.options import (
     UnmergedOption,
 )
 from markov_lrsao.cli.output import emit
-from markov_lrsao.errors import ParameterError, UndecidedComparisonError
+from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError, UndecidedComparisonError
 from markov_lrsao.progress import terminal_progress
 
 __all__ = ["exact"]
@@ -103,10 +103,7 @@ def exact(
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.model.landscape import Landscape
 
-    if runs < 0:
-        raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
-    if digits is not None and floats:
-        raise ParameterError(f"--digits {digits} excludes --float: certain digits need no floats")
+    _check(runs, digits, floats=floats)
     shape = searched(n, ell, landscape, helpers)
     chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     try:
@@ -125,8 +122,10 @@ def exact(
             digits=digits,
             progress=terminal_progress,
         )
-    except UndecidedComparisonError as error:
-        estimated = runs > 0 and digits is None
+    except (UndecidedComparisonError, StateSpaceTooLargeError) as error:
+        own = method is not Method.auto or max_states is not None  # a limit of one's own is kept
+        kept = own and isinstance(error, StateSpaceTooLargeError)
+        estimated = runs > 0 and digits is None and not kept
         if not (estimated and isinstance(chosen, Algorithm) and isinstance(shape, Landscape)):
             raise
         reason = in_options(str(error), "exact")
@@ -136,3 +135,10 @@ def exact(
         emit(as_json, result.to_dict, lambda: str(result))
         if digits is not None and not result.certified:
             raise typer.Exit(NOT_CERTIFIED)
+
+
+def _check(runs: int, digits: int | None, *, floats: bool) -> None:
+    if runs < 0:
+        raise ParameterError(f"--runs {runs} is negative; give 0 for no simulation")
+    if digits is not None and floats:
+        raise ParameterError(f"--digits {digits} excludes --float: certain digits need no floats")

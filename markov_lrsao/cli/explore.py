@@ -9,6 +9,10 @@ import typer
 
 from markov_lrsao.cli.options import AlgorithmName
 
+_LANDSCAPES = ("regions:widths=3+3,bridges=shared", "cliff:d=3", "jump-m:m=3", "hurdle:w=3")
+_SEARCHES = ("ea", "rls-k:k=optimal", "metropolis:base=n", "mahh:p=1/n", "mmahh:p=1/n,q=1/2")
+"""What the page offers beside the families and the algorithms that can be watched."""
+
 __all__ = ["explore"]
 
 
@@ -55,10 +59,13 @@ def model() -> dict[str, Any]:
     from markov_lrsao.model.landscape import FAMILIES
     from markov_lrsao.release import release
 
+    no_ell = {str(n): [0, 0] for n in range(1, 61)}
+    named = {text: {"title": "", "ell": no_ell} for text in _LANDSCAPES}
+
     return {
         "version": release(),
-        "landscapes": {name: _ells(family) for name, family in FAMILIES.items()},
-        "algorithms": [name.value for name in AlgorithmName],
+        "landscapes": {name: _ells(family) for name, family in FAMILIES.items()} | named,
+        "algorithms": [*(name.value for name in AlgorithmName), *_SEARCHES],
     }
 
 

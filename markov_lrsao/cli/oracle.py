@@ -19,6 +19,7 @@ from markov_lrsao.cli.options import (
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.progress import terminal_progress
 
 __all__ = ["oracle"]
 
@@ -46,5 +47,5 @@ def oracle(
             f"--algorithm {algorithm} does not learn: choose lrsao or earl, whose choice of "
             f"objectives an oracle can make"
         )
-    found = solve(shape, chosen, outside_h=outside_h)
+    found = solve(shape, chosen, outside_h=outside_h, progress=terminal_progress)
     emit(as_json, found.to_dict, lambda: str(found))

@@ -291,9 +291,9 @@ class Enclosed(Quantity):
 
     @property
     def cells(self) -> tuple[str, str]:
-        """The middle and the ends."""
+        """The middle and the ends; where no upper end is known, what is known."""
         if self.upper is None:
-            return "-", str(self)
+            return "unknown", f"at least {self.ends[0]}" if self.lower > 0 else "-"
         try:
             middle = f"{float(self):.6g}"
         except OverflowError:  # larger than all floats

@@ -112,8 +112,8 @@ def question(
             continue
         if name == "algorithm" and "--algorithm" not in options(asked.command):
             raise ParameterError(
-                f"markov-lrsao {asked.command} answers for LRSAO only, not for {text}; its runs "
-                f"can be watched and simulated"
+                f"markov-lrsao {asked.command} answers for LRSAO only, not for {text}; "
+                f"`markov-lrsao exact` and `markov-lrsao simulate` do"
             )
         line.append(f"--{renamed.get(name, name)}={text}")
     return [*line, *asked.flags, "--json"]

@@ -120,7 +120,7 @@ def refined_decomposition(
     if top is None:
         raise CrossingError("no sites lie between the two regions of one row")
     if law.rows_met(int(regions[-1])) != (below, row):
-        raise CrossingError("after the cut more than two rows are met")
+        raise CrossingError(f"above position {cut} the walk meets more than two agent states")
     stretch = Stretch(merged, 0, bottom_last, milestones, reenter=UP)
     if row not in stretch.rows:
         raise CrossingError(

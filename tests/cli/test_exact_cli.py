@@ -7,11 +7,13 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commands import Command
 
 from markov_lrsao.cli import main
+from markov_lrsao.errors import StateSpaceTooLargeError
 
 HEAVY = ["numba", "sympy", "matplotlib", "z3", "scipy", "networkx"]
 
@@ -248,3 +250,24 @@ def test_higher_moments(command: Command) -> None:
             assert float(b[name]["decimal"]) == pytest.approx(float(a[name]["decimal"]), rel=1e-9)
     assert "mu4[T3]" in command(*four).out
     assert command(*NINE, "--moments", "5").code == 2
+
+
+def test_a_limit_that_nobody_gave_leads_to_a_labelled_simulation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def too_large(*_: object, **__: object) -> None:
+        raise StateSpaceTooLargeError("more than 60,000 states; raise `max_states`", advised=True)
+
+    asked: list[tuple[int, str]] = []
+
+    def estimate(_: object, runs: int, reason: str, __: object) -> SimpleNamespace:
+        asked.append((runs, reason))
+        return SimpleNamespace(to_dict=lambda: {"kind": "simulation"}, text=lambda: "SIMULATED")
+
+    monkeypatch.setattr("markov_lrsao.answers.expected.runtime", too_large)
+    monkeypatch.setattr("markov_lrsao.cli.estimate.estimate", estimate)
+    assert main([*NINE, "--runs", "50", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "simulation"
+    assert asked == [(50, "more than 60,000 states; raise --max-states")]
+    for own in (["--max-states", "60000"], ["--method", "joint"], ["--runs", "0"]):
+        assert "60,000 states" in refused([*NINE, *own], capsys)

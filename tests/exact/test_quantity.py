@@ -277,6 +277,11 @@ def test_square_roots_enclose(x: Fraction, slack: Fraction) -> None:
     assert UNKNOWN.sqrt() == UNKNOWN
 
 
+def test_tables_say_unknown_where_no_upper_end_is_known() -> None:
+    assert UNKNOWN.cells == ("unknown", "-")
+    assert Enclosed(fmpq(1, 2), None).cells == ("unknown", "at least 0.50000000000000000000")
+
+
 def test_json_and_text() -> None:
     texts = {
         Exact(fmpq(4, 3)): ("4/3", {"rational": "4/3", "decimal": "1.3333333333333333333"}),

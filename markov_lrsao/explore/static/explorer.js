@@ -113,6 +113,7 @@ let hypothesis = null;
 
 function amount(q) {
   if (q.infinite) return "infinite";
+  if (q.upper === "inf") return Number(q.lower) > 0 ? `at least ${q.lower}` : "unknown";
   if (q.lower !== undefined) return `[${q.lower}, ${q.upper}]`;
   if (q.estimate !== undefined) return `≈ ${q.estimate} (${q.low} to ${q.high})`;
   return q.decimal;
@@ -120,7 +121,7 @@ function amount(q) {
 
 function showExact(answer, body) {
   const total = answer.total;
-  expected = total.decimal ? Number(total.decimal) : total.upper ? Number(total.upper) : null;
+  expected = total.decimal ? Number(total.decimal) : total.upper && total.upper !== "inf" ? Number(total.upper) : null;
   const phases = Object.keys(answer).filter((k) => /^phase\d+$/.test(k));
   const rows = phases.map((k, i) => make("tr", {}, make("th", { scope: "row" }, `E[T${i + 1}]`), make("td", {}, amount(answer[k])), make("td", { className: "fraction" }, short(answer[k].rational || "", 60))));
   const kind = { exact: "Exact: a fraction.", enclosure: "A rigorous enclosure: the truth lies between the two numbers.", infinite: "Runs can get stuck, so the expectation is infinite.",
@@ -351,11 +352,11 @@ function changed() {
   byId("ell-slider").max = range[1];
   byId("n-slider").value = n.value;
   byId("ell-slider").value = ell.value;
-  const rls = form.elements.algorithm.value === "rls", lrsao = form.elements.algorithm.value === "lrsao";
-  form.elements.alpha.disabled = form.elements.gamma.disabled = rls;
+  const lrsao = form.elements.algorithm.value === "lrsao", learns = lrsao || form.elements.algorithm.value === "earl";
+  form.elements.alpha.disabled = form.elements.gamma.disabled = !learns;
   form.elements.r.disabled = !lrsao;
   byId("r-slider").disabled = !lrsao;
-  byId("alpha-slider").disabled = rls;
+  byId("alpha-slider").disabled = !learns;
   try { byId("alpha-slider").value = Math.round(100 * (form.elements.alpha.value.includes("/") ? float(form.elements.alpha.value) : Number(form.elements.alpha.value || 0.8))); } catch { /* the engine will say */ }
   clearTimeout(waiting);
   waiting = setTimeout(() => {
@@ -369,7 +370,7 @@ function changed() {
 }
 
 function begin() {
-  for (const [name, family] of Object.entries(model.landscapes)) form.elements.landscape.append(make("option", { value: name }, `${name}: ${family.title}`));
+  for (const [name, family] of Object.entries(model.landscapes)) form.elements.landscape.append(make("option", { value: name }, family.title ? `${name}: ${family.title}` : name));
   for (const name of model.algorithms) form.elements.algorithm.append(make("option", { value: name }, name));
   for (const [key, title] of Object.entries(TABS)) {
     byId("tabs").append(make("button", { type: "button", role: "tab", id: `tab-${key}`, "aria-controls": `view-${key}`, onclick: () => open(key),
