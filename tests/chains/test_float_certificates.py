@@ -32,6 +32,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def planned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_float, "_WIDE", 0)
+    monkeypatch.setattr(_float, "_WORTH_ORDERING", -1.0)
     monkeypatch.setattr(_float, "_PAYS_FOR_PLANNING", 2)
     monkeypatch.setattr(_float, "_PLANNED_BAND", 0.0)
 
@@ -240,3 +241,24 @@ def test_a_variance_below_the_range_is_not_certified_as_zero() -> None:
             transition_rewards=earned,
             field="float",
         )
+
+
+def test_where_a_transition_underflows_the_component_is_eliminated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A certificate counts roundings, and a leak below the range of floats is none."""
+    planned(monkeypatch)
+    asked: list[int] = []
+    solve = _wide.solve_certified
+
+    def noted(*given: Any) -> Any:
+        asked.append(1)
+        return solve(*given)
+
+    monkeypatch.setattr(_float, "solve_certified", noted)
+    for small, times in ((fmpq(1, 10**320), 0), (fmpq(1, 10**20), 1)):
+        asked.clear()
+        rows = [{1: fmpq(1, 2), 2: fmpq(1, 2) - small, 3: small}, {0: 1}, {0: "1/2", 3: "1/2"}]
+        chain = chain_from_rows([*rows, {3: 1}])
+        assert judged(chain, chain.at_positions([3])) == "good"
+        assert min(len(asked), 1) == times
