@@ -347,11 +347,13 @@ class Inversion(Distribution):
         """Return P(T <= t), clipped to [0, P(T < infinity)]."""
         times = np.atleast_1d(self._times(t))
         most = self.values[0].real
-        j = np.arange(1, len(self.values))
+        wide = self.points * len(self.values) >= 2**62  # j (t+1) leaves the machine's integers
+        j = np.arange(1, len(self.values), dtype=object if wide else np.int64)
         terms = self._terms.mid
         result = np.empty(len(times))
         for index, time in enumerate(times.tolist()):
-            turned = 1 - self._circle(-j * (time + 1)).mid
+            turns = (-j * (time + 1) % self.points).astype(np.int64)
+            turned = 1 - self._circle(turns).mid
             total = (time + 1) * most + fsum((terms * turned).real.tolist())
             result[index] = min(max(total / self.points, 0.0), most) if time >= 0 else 0.0
             if time >= self.points:

@@ -31,11 +31,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf, nextafter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
+from flint import arb, fmpq
 
 from markov_lrsao.answers.distribution import Inversion
 from markov_lrsao.answers.plan import (
@@ -322,11 +323,17 @@ def _points(problem: AnyProblem, mean: float) -> tuple[int, float]:
 
 
 def _tail_bound(scaled: Sequence[Any], unit: float, points: int) -> float:
-    """Bound P(points <= T < infinity), given E[(T choose k)] / unit^k for k = 0, 1, .."""
-    bound, log_choose = 1.0, 0.0  # log of (N choose k) / unit^k
+    """Bound P(points <= T < infinity), given E[(T choose k)] / unit^k for k = 0, 1, ..
+
+    The moments are floats and err by less than the slack; what is done with them is done in balls.
+    """
+    bound = 1.0
+    choose = arb(1)  # (N choose k) / unit^k
     for k in range(1, min(len(scaled) - 1, points) + 1):
-        log_choose += np.log((points - k + 1) / (k * unit))
-        bound = min(bound, _SLACK * float(np.exp(np.log(scaled[k] + _UNDERFLOW) - log_choose)))
+        choose = choose * (points - k + 1) / (k * arb(unit))
+        found = (arb(float(scaled[k])) + arb(_UNDERFLOW)) * arb(_SLACK) / choose
+        if found.is_finite():
+            bound = min(bound, nextafter(float(found.upper()), inf))
     return bound
 
 

@@ -72,7 +72,8 @@ class Doubt:
         factor = (relative(self.mean) + 4 * _UNIT) / _JUMP_ERROR
         b = _SLACK * max(factor, 1.0) ** 2 * squares
         own = relative(rounds + 8.0)
-        self.spread = _SLACK * (spread * own + 2 * np.sqrt(spread * b) + 2 * b)
+        # two roots: the product of two small numbers may underflow
+        self.spread = _SLACK * (spread * own + 2 * np.sqrt(spread) * np.sqrt(b) + 2 * b)
 
     def of_second(self, second: FloatArray, mean: FloatArray, rounds: float) -> FloatArray:
         """Bound the errors of s - m^2."""

@@ -241,9 +241,8 @@ class Systems:
         self.doubt.mean = rounds + given.rounds
         # A power of two, so that dividing by it rounds nothing.
         self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
-        costs = (step[rows] + extra) / self.scale
         inside = np.where(self.inside[rows], given.weights, 0.0)
-        self._variances(costs, inside, given, degree)
+        self._variances(step[rows] + extra, inside, given, degree)
 
     def _solved(
         self, constant: FloatArray, given: _Given, degree: float, roundings: float = 0.0
@@ -255,10 +254,11 @@ class Systems:
         return values, float(np.max(rounds[self.inside], initial=0.0))
 
     def _variances(
-        self, costs: FloatArray, weights: FloatArray, given: _Given, degree: float
+        self, earned: FloatArray, weights: FloatArray, given: _Given, degree: float
     ) -> None:
         """Solve for the variance and for bounds of its errors, in units of scale^2."""
         chain, rows, mean = self.chain, self.chain.sources, self.mean / self.scale
+        costs = earned / self.scale
 
         def per_state(values: FloatArray) -> FloatArray:
             return np.bincount(rows, weights * values, chain.size).astype(np.float64)
@@ -282,7 +282,9 @@ class Systems:
         large = self.doubt.spread if self.doubt.known else self.error
         if np.any(large > _JUMP_ACCURACY * self.spread + _MEAN_ACCURACY * mean**2):
             first = per_state(costs * (costs + 2 * there))
-            if not np.any(per_state(costs)[first < _SMALLEST]):
+            # by what is earned: costs, in units of the largest mean, may have underflowed
+            earns = (earned > 0.0) & self.inside[rows] & (self.hit[chain.indices] > 0.0)
+            if not np.any(first[rows[earns]] < _SMALLEST):
                 second, rounds = self._solved(first, given, degree, self.doubt.mean)
                 second = second / given.below
                 error, spread = _SECOND_ERROR * second, np.maximum(second - mean**2, 0.0)

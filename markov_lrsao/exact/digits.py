@@ -219,8 +219,13 @@ def refined(
     """
     found: list[list[Quantity]] = []
     for attempt in range(_DOUBLINGS + 1):
-        with precision(bits_of(digits) + (guard << attempt)):
-            found = [[Digits(*ends(x), digits) for x in group] for group in evaluate()]
+        try:
+            with precision(bits_of(digits) + (guard << attempt)):
+                found = [[Digits(*ends(x), digits) for x in group] for group in evaluate()]
+        except VerificationError:  # too few bits for any digit, or a failure that more do not mend
+            if attempt == _DOUBLINGS:
+                raise
+            continue
         if all(x.certified for group in found for x in group if isinstance(x, Digits)):
             break
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -195,6 +196,16 @@ def test_the_tail_bound_is_markov_s(p: float, unit: float) -> None:
         assert (1 - p) ** (points - 1) <= found
     assert inversion._tail_bound([1.0, 2.0, 0.0], 1.0, 64) < 1e-199  # T <= 1
     assert inversion._tail_bound([1.0, 2.0, 0.0], 1.0, 1) == 1.0  # nothing is known of T >= 1
+
+
+@pytest.mark.parametrize("points", range(100, 130))
+def test_the_tail_bound_is_not_rounded_down(points: int) -> None:
+    """Given a moment and its slack, the bound is at least the quotient of rationals."""
+    moment, unit = 0.1, 7.3
+    ratio = Fraction(moment) + Fraction(inversion._UNDERFLOW)
+    least = ratio * Fraction(inversion._SLACK) * Fraction(unit) / points
+    found = Fraction(inversion._tail_bound([1.0, moment], unit, points))
+    assert least <= found <= least * (1 + Fraction(1, 10**14))
 
 
 # -- powers ---------------------------------------------------------------------------------

@@ -131,6 +131,29 @@ def test_balls_see_a_value_that_is_off_by_a_little() -> None:
         assert float(abs(arb(law.cdf(mean)) - summed(law, values, mean)).lower()) > claimed
 
 
+def test_angles_beyond_machine_integers() -> None:
+    """j (t + 1) exceeds 2^63 at the last point, which is the only one of weight."""
+    points, last = 3**30, 50_000
+    values = np.zeros(last + 1, dtype=np.complex128)
+    values[0], values[last] = 1.0, 1.0
+    law = Inversion(
+        expectation=Exact(fmpq(1)),
+        variance=Exact(fmpq(1)),
+        finite_mean=1.0,
+        never=Exact(fmpq(0)),
+        error=0.0,
+        horizon=points - 1,
+        points=points,
+        values=values,
+        radii=np.zeros(last + 1),
+    )
+    t = points - 10**9
+    with ctx.workprec(BITS):
+        turned = (1 - root(-last * (t + 1), points)) / (1 - root(-last, points))
+        truth = ((t + 1) + 2 * turned.real) / points
+        assert float(abs(arb(law.cdf(t)) - truth).upper()) < 1e-15
+
+
 def test_points_are_evaluated_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """One point at a time gives what all at once give; the last time is N - 1."""
     _, law = stuck()

@@ -32,6 +32,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def planned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_float, "_WIDE", 0)
+    monkeypatch.setattr(_float, "_WORTH_ORDERING", -1.0)
     monkeypatch.setattr(_float, "_PAYS_FOR_PLANNING", 2)
     monkeypatch.setattr(_float, "_PLANNED_BAND", 0.0)
 
@@ -206,3 +207,60 @@ def fmpq_of(text: str) -> tuple[int, int]:
     from fractions import Fraction
 
     return Fraction(text).as_integer_ratio()
+
+
+def far_apart() -> MarkovChain:
+    far = fmpq(1, 773094114)
+    return chain_from_rows([{0: 1}, {1: 1 - far, 0: far}, {2: "1/2", 0: "1/2"}])
+
+
+def test_scales_that_are_far_apart_do_not_hide_the_error_of_a_variance() -> None:
+    """In units of the largest mean, variance times squared error is below the range of floats."""
+    chain = far_apart()
+    earned = {(1, 1): fmpq(1, 10**20), (1, 0): fmpq(1, 1000), (2, 2): fmpq(10) ** 110}
+    given: dict[str, Any] = {"start": [1, 2], "transition_rewards": earned}
+    target = chain.at_positions([0])
+    exact = reach(chain, target, **given).starts
+    for truth, found in zip(
+        exact, reach(chain, target, field="float", **given).starts, strict=True
+    ):
+        assert truth.variance is not None
+        assert found.variance is not None
+        assert found.variance.upper is not None
+        assert found.variance.lower <= truth.variance.value <= found.variance.upper
+
+
+def test_a_variance_below_the_range_is_not_certified_as_zero() -> None:
+    """In units of the largest mean, what the steps of one state earn is 0."""
+    chain = far_apart()
+    earned = {(1, 1): fmpq(1, 10**150), (2, 2): fmpq(10) ** 180, (2, 0): fmpq(1, 10)}
+    with pytest.raises(SolverError, match="no digits that floats can be trusted with"):
+        reach(
+            chain,
+            chain.at_positions([0]),
+            start=[1, 2],
+            transition_rewards=earned,
+            field="float",
+        )
+
+
+def test_where_a_transition_underflows_the_component_is_eliminated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A certificate counts roundings, and a leak below the range of floats is none."""
+    planned(monkeypatch)
+    asked: list[int] = []
+    solve = _wide.solve_certified
+
+    def noted(*given: Any) -> Any:
+        asked.append(1)
+        return solve(*given)
+
+    monkeypatch.setattr(_float, "solve_certified", noted)
+    for small, times in ((fmpq(1, 10**320), 0), (fmpq(1, 10**20), 1)):
+        asked.clear()
+        rows = [{j: fmpq(1, 6) for j in range(7) if j != i} for i in range(6)]
+        rows[0] = {**{j: fmpq(1, 5) for j in range(1, 5)}, 5: fmpq(1, 5) - small, 6: small}
+        chain = chain_from_rows([*rows, {6: fmpq(1)}])
+        assert judged(chain, chain.at_positions([6])) == "good"
+        assert min(len(asked), 1) == times

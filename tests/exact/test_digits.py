@@ -84,6 +84,17 @@ def test_the_precision_is_raised_until_all_digits_are_certain() -> None:
     assert len(asked) > 1
 
 
+def test_the_precision_is_raised_where_a_ball_has_no_digits_at_all() -> None:
+    def evaluate() -> list[list[arb]]:
+        big = arb(2) ** 180
+        return [[1 / ((big + arb(1) / 3) - big)]]  # at first it divides by a ball around 0
+
+    ((found,),) = refined(evaluate, 20, 32)
+    assert found.decimal == "3.0000000000000000000"
+    with pytest.raises(VerificationError, match="lost all of its digits"):
+        refined(lambda: [[1 / (arb(1) / 3 - arb(1) / 3)]], 20, 32)
+
+
 @pytest.mark.parametrize("bits", [2, 53, 300])
 def test_ends_of_balls_are_exact(bits: int) -> None:
     with precision(bits):
