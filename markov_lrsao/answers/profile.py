@@ -25,8 +25,14 @@ from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
 from markov_lrsao.crossing.generating import Evaluation, site_matrices
 from markov_lrsao.crossing.shared import Core
-from markov_lrsao.errors import NotAbsorbingError, ParameterError, Refused, UndecidedComparisonError
-from markov_lrsao.exact.digits import check_digits, refined
+from markov_lrsao.errors import (
+    CrossingError,
+    NotAbsorbingError,
+    ParameterError,
+    Refused,
+    UndecidedComparisonError,
+)
+from markov_lrsao.exact.digits import Digits, check_digits, refined
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.exact.rationals import rational_text, to_float
@@ -140,8 +146,10 @@ def profile(
     if slopes_follow(law):
         match composed(law):
             case Composed(Core() as core):
-                return _of_segments(core, exact if digits is None else False)
+                return _of_segments(core, exact, digits)
     match crossing(law):
+        case Refused(CrossingError(advised=False) as reason):
+            raise CrossingError(f"{reason}; estimate with `simulate()`", advised=True)
         case Refused(reason):
             raise reason
         case Bounded():
@@ -183,7 +191,7 @@ def _certified_profile(landscape: Landscape, d: Decomposition, digits: int) -> P
     return Profile(landscape, steps, visits, dict(zip(sites, laws, strict=True)), False, digits)
 
 
-def _of_segments(core: Core, exact: bool | None) -> Profile:
+def _of_segments(core: Core, exact: bool | None, digits: int | None) -> Profile:
     """Return the profile of slopes between shared rows; it is computed in rationals."""
     from markov_lrsao.answers.segment_profile import count_segments
 
@@ -191,6 +199,9 @@ def _of_segments(core: Core, exact: bool | None) -> Profile:
     counter = Counter(landscape.n, Evaluation(exact=True, order=1))
     count_segments(core, counter)
     steps, visits = counter.steps, counter.visits()
+    if digits is not None:
+        steps, visits = ([Digits(x, x, digits, x) for x in values] for values in (steps, visits))
+        return Profile(landscape, steps, visits, {}, False, digits)
     exact = landscape.n <= EXACT_PROFILE_LIMIT if exact is None else exact
     if not exact:
         steps, visits = (np.array([to_float(x) for x in values]) for values in (steps, visits))

@@ -243,7 +243,12 @@ class SharedRow:
         return False, [self._step(state, group) for group in groups]
 
     def greedy(self, state: Walk) -> tuple[list[list[int]], int | None]:
-        """Return the possible sets of greedy actions, or an unknown on which they depend."""
+        """Return the possible sets of greedy actions, or an unknown on which they may depend.
+
+        An interval may have swallowed a multiple of an unknown that another entry still shows. A
+        choice within it would then say something about that unknown, whose later bits would no
+        longer be independent of it: unknowns are told before anything is left open.
+        """
         known: dict[int, Range] = {}
         ranges = [spread(f, state.unknowns, self.grid.laws, known) for f in state.entries]
         least = max((r.lower, r.with_lower) for r in ranges)
@@ -282,7 +287,9 @@ class SharedRow:
         if len(groups) == 1:
             return groups, None
         telling = [(w, -v) for w, v, a, b in open_pairs if a in left and b in left]
-        return groups, -max(telling)[1] if telling else None
+        if telling:
+            return groups, -max(telling)[1]
+        return groups, 0 if state.unknowns else None
 
     def _tell(self, state: Walk, v: int) -> list[_Way]:
         """Tell whether the climb was rejected once more."""
@@ -393,8 +400,9 @@ class SharedRow:
             return state._replace(above=_put(state.above, s, None))
         top = slope.last
         if law.accepted[top, action, DOWN] or not law.accepted[top, action, UP]:
-            anything = Form(fmpq(0), self.grid.marks[-1])
-            return state._replace(above=_put(state.above, s, anything))
+            # Its entry would depend on how often the walk fell back below the top, and so would
+            # what the slope's rows are: choices would tell more than words do.
+            raise CrossingError(f"position {top} keeps an action that may also move down")
         gain = self.alpha * law.reward(top, action, UP)
         value, old = exactly(gain), state.above[s]
         if slope.learnt[before] is not None and slope.words[before].entry == UP:

@@ -12,8 +12,9 @@ from markov_lrsao.answers.distribution import distribution
 from markov_lrsao.answers.profile import Counter, profile
 from markov_lrsao.answers.segment_profile import count_segments
 from markov_lrsao.chains.visits import expected_visits
+from markov_lrsao.cli import main
 from markov_lrsao.crossing.shared import core_of
-from markov_lrsao.errors import NotAbsorbingError
+from markov_lrsao.errors import CrossingError, NotAbsorbingError
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.joint.enumeration import enumerate_joint
 
@@ -67,6 +68,10 @@ def test_profiles_add_up(n: int) -> None:
     if n == 13:
         chain = enumerate_joint(StepLaw.of(landscape)).chain
         assert list(found.visits) == list(expected_visits(chain, chain.positions == n))
+    digits = profile(landscape, digits=9)
+    assert digits.digits == 9
+    assert digits.certified
+    assert [x.lower for x in digits.steps] == list(found.steps)
     floats = profile(landscape, exact=False)
     assert floats.steps == pytest.approx([float(x.p) / float(x.q) for x in found.steps])
 
@@ -75,3 +80,15 @@ def test_runs_that_get_stuck_have_no_profile() -> None:
     objectives = {"J": [0, 1, 0, 3, 4, 6], "A": [1, 1, 3, 3, 3, 1]}
     with pytest.raises(NotAbsorbingError, match="get stuck"):
         profile(Landscape.from_arrays(objectives, "J"), Algorithm.earl("1/2", "1/5"))
+
+
+def test_digits_of_profiles_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    shape = "regions:widths=3+3+3,bridges=all-but-last"
+    assert main(["sites", "--landscape", shape, "--n", "13", "--digits", "8"]) == 0
+    assert "1.0266667" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_profiles_of_rows_that_come_back_twice_are_refused_with_advice() -> None:
+    with pytest.raises(CrossingError, match=r"; estimate with `simulate\(\)`"):
+        profile(Landscape.regions(13, (3, 3, 3), "shared"))

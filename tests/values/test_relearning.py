@@ -20,7 +20,7 @@ from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.values.climbs import Form, Grid, Unknown, spread
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.relearning import enclose_shared_row, float_system, several_plateaus
-from markov_lrsao.values.shared_row import SharedRow, plateaus_of
+from markov_lrsao.values.shared_row import SharedRow, Walk, plateaus_of
 from markov_lrsao.values.slopes import slope_of
 from markov_lrsao.values.solving import Answer
 from simulate import simulate
@@ -202,3 +202,30 @@ def test_what_is_relaxed_still_contains_what_it_was() -> None:
         assert not after.with_lower
     pure = Form(fmpq(-5), fmpq(-5))
     assert grid.relax(pure, (), {}, coarse=False) == pure
+
+
+def test_unknowns_are_told_before_a_comparison_is_left_open() -> None:
+    walk = SharedRow(plateaus_of(StepLaw.of(regions(20, (3, 3, 3), shared=True))), fmpq(1, 4))
+    alpha, low = walk.alpha, fmpq(-30)
+    state = Walk(
+        position=10,
+        phase=0,
+        words=(0, 0),
+        above=(None, None),
+        # Two entries whose order is open, maybe because of Y, and one far below that shows Y.
+        entries=(Form(fmpq(-2), fmpq(-1)), Form(fmpq(-2), fmpq(-1)), Form(low, low, ((0, alpha),))),
+        unknowns=(Unknown(2, 1, Form(alpha, alpha)),),
+    )
+    assert walk.greedy(state) == ([[0], [1]], 0)
+    entries = (*state.entries[:2], Form(low, low))
+    assert walk.greedy(state._replace(entries=entries, unknowns=())) == ([[0], [1]], None)
+
+
+def test_a_top_that_keeps_an_action_that_moves_down_is_refused() -> None:
+    landscape = regions(13, (3, 3, 3), shared=True)
+    objectives = {name: values.tolist() for name, values in landscape.objectives.items()}
+    top = next(p for p in range(3, 13) if objectives["T"][p + 1] == 0)
+    objectives["B1"][top - 1] = top + 1  # rewarded for moves down from the top as well
+    found = plateaus_of(StepLaw.of(Landscape.from_arrays(objectives, "T")))
+    with pytest.raises(CrossingError, match="may also move down"):
+        SharedRow(found, fmpq(1, 4)).explore(20_000)
