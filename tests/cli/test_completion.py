@@ -67,7 +67,7 @@ def offered(run: Run, shell: str, line: str) -> list[str]:
     return [row.split("\t")[0] for row in out.splitlines() if row]  # fish: word, tab, description
 
 
-METHODS = {"auto", "joint", "crossing", "dense"} | {
+METHODS = {"auto", "joint", "crossing", "segments", "dense"} | {
     *("birth-death", "block-tridiagonal", "back-substitution"),
 }
 CASES = [
