@@ -149,13 +149,17 @@ def test_runs_that_are_given_up_are_no_traps(
 ) -> None:
     """States from which every run is given up were taken for traps, and then not found."""
     law = law_of(objectives, *rates)
-    whole = runtime(law.landscape, law.algorithm, outside_h=True).trap
+    answer = runtime(law.landscape, law.algorithm, outside_h=True)
+    whole = answer.trap
     found = trap_after_cut(law)
     assert found is None or (
         whole is not None and found[0].lower <= whole.upper and whole.lower <= found[0].upper
     )
-    with pytest.raises(LrsaoError, match="simulate"):
-        runtime(law.landscape, law.algorithm, outside_h=True, max_states=3)
+    with pytest.raises(LrsaoError, match='use `method="segments"`'):
+        runtime(law.landscape, law.algorithm, outside_h=True, max_states=3, method="joint")
+    segments = runtime(law.landscape, law.algorithm, outside_h=True, max_states=3)
+    assert (segments.method, segments.total) == ("segments", answer.total)
+    assert (segments.trap and segments.trap.probability) == (whole and whole.probability)
 
 
 TRAPPED = [
