@@ -48,6 +48,7 @@ CASES = {
     ],
     "distribution": ["distribution", "--n", "9", "--ell", "2", "--at", "20,40"],
     "sites": ["sites", "--n", "12", "--ell", "3"],
+    "trace": ["trace", "--n", "9", "--ell", "2", "--steps", "8"],
     "map": [
         "map",
         "--n",

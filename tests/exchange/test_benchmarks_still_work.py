@@ -35,6 +35,7 @@ def test_every_section_is_a_table(tmp_path: Path) -> None:
         "enumeration",
         "floats",
         "others",
+        "solving",
         "stiff",
         "peers",
         "large",
