@@ -223,7 +223,10 @@ def test_what_exchange_says_about_its_example(
 
 # -- commands in tables and sentences --------------------------------------------------------
 
-SLOW = ("distribution", "formula", "relax", "reference", "simulate", "cross-validate")
+SLOW = (
+    *("distribution", "formula", "relax", "reference", "simulate", "cross-validate"),
+    *("replay", "reproduces"),
+)
 """Commands of README's table that take more than seconds; so do those outside (H)."""
 ELSEWHERE = {
     "verify": "every verdict at level quick is a slow test",
