@@ -75,6 +75,7 @@ def run(number: int, examples: int, record: Record) -> None:
     is_healthy(health, examples)
 
 
+@pytest.mark.slow
 def test_three_ways_agree(record_property: Record) -> None:
     run(1, 40, record_property)
 

@@ -121,6 +121,7 @@ def test_other_tables_of_signs_are_missed() -> None:
     assert result.verdict is not Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_i_i_d_excursions_and_readings_are_refuted_as_stated() -> None:
     for name in ("(E), i.i.d. excursions", "Lemma 3, one position", "Isolated points"):
         assert _verdict(name) is Verdict.REFUTED

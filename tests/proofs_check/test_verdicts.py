@@ -103,6 +103,7 @@ def test_engine_code_is_recorded_for_the_statements_it_realises() -> None:
         assert table[name], name
 
 
+@pytest.mark.slow
 def test_invariants_hold_for_all_parameters(workspace: Workspace) -> None:
     for group, facts in named(workspace.terms).items():
         assert workspace.induction.prove(facts).verdict is Verdict.PROVED, group
