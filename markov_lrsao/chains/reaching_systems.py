@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.doubts import Doubt, relative
-from markov_lrsao.chains.solvers import Field, backward
+from markov_lrsao.chains.solvers import Field, System, backward
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
 from markov_lrsao.errors import FloatRangeError, SolverError
 from markov_lrsao.exact.balls import Ball
@@ -97,14 +98,14 @@ class _Given:
     ----------
     weights : what a transition counts in a constant
     below : what solutions are divided by
-    tilted : transitions of the solver, where they are not the chain's own
-    rounds : roundings behind weights and below
+    system : what is solved, with the chain's own transitions or others
+    rounds : roundings behind weights and below; None if they are not known
     """
 
     weights: FloatArray
     below: FloatArray
-    tilted: FloatArray | None = None
-    rounds: float = 0.0
+    system: System
+    rounds: float | None
 
 
 class Systems:
@@ -162,7 +163,7 @@ class Systems:
         outside: Any = None,
         *,
         where: Any = None,
-        tilted: FloatArray | None = None,
+        system: System | None = None,
         rounds: FloatArray | None = None,
     ) -> Any:
         return backward(
@@ -171,10 +172,18 @@ class Systems:
             constant,
             outside,
             field=self.field,
-            tilted=tilted,
-            rounds=None if tilted is not None else rounds,
+            system=system,
+            rounds=rounds,
             progress=self.progress,
         )
+
+    @cached_property
+    def _own(self) -> System:
+        """The system of the states inside, with the chain's own transitions."""
+        return System.of(self.chain, self.inside)
+
+    def _of(self, where: BoolArray) -> System:
+        return self._own if np.array_equal(where, self.inside) else System.of(self.chain, where)
 
     def _exactly(self, step: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
         chain, zero, one = self.chain, fmpq(0), fmpq(1)
@@ -215,11 +224,13 @@ class Systems:
             # v / h with v = sum p h c + P v: a bound of the error is known
             below = np.where(maybe, self.hit, 1.0)
             reached = chain.probabilities * self.hit[chain.indices]
-            self._moments(step, extra, _Given(reached, below, None, self.doubt.hit + 3.0))
+            self._moments(step, extra, _Given(reached, below, self._own, self.doubt.hit + 3.0))
         except SolverError:
             if not maybe.any():
                 raise
-            self._moments(step, extra, _Given(self._tilted(), np.ones(chain.size), self._tilted()))
+            tilted = self._tilted()
+            other = System.of(chain, self.inside, tilted)
+            self._moments(step, extra, _Given(tilted, np.ones(chain.size), other, None))
             self.doubt.forget()
 
     def _moments(self, step: FloatArray, extra: FloatArray, given: _Given) -> None:
@@ -238,7 +249,7 @@ class Systems:
                 'the expected time exceeds the range of floats; use `field="exact"`'
             ) from None
         self.mean = mean / given.below
-        self.doubt.mean = rounds + given.rounds
+        self.doubt.mean = rounds + (given.rounds or 0.0)
         # A power of two, so that dividing by it rounds nothing.
         self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
         inside = np.where(self.inside[rows], given.weights, 0.0)
@@ -248,9 +259,11 @@ class Systems:
         self, constant: FloatArray, given: _Given, degree: float, roundings: float = 0.0
     ) -> tuple[FloatArray, float]:
         """Return a solution with the roundings behind it, the constant being a sum over a row."""
+        if given.rounds is None:
+            return self._solve(constant, system=given.system), 0.0
         rounds = np.zeros(self.chain.size)
         rounds[self.inside] = given.rounds + degree + roundings + 4.0
-        values = self._solve(constant, tilted=given.tilted, rounds=rounds)
+        values = self._solve(constant, system=given.system, rounds=rounds)
         return values, float(np.max(rounds[self.inside], initial=0.0))
 
     def _variances(
@@ -278,7 +291,7 @@ class Systems:
             variances = np.maximum(variances, padded)
         spread, rounds = self._solved(variances, given, degree)
         self.spread = spread / given.below
-        self.doubt.of_jumps(self.spread, self.error, rounds + given.rounds)
+        self.doubt.of_jumps(self.spread, self.error, rounds + (given.rounds or 0.0))
         large = self.doubt.spread if self.doubt.known else self.error
         if np.any(large > _JUMP_ACCURACY * self.spread + _MEAN_ACCURACY * mean**2):
             first = per_state(costs * (costs + 2 * there))
@@ -288,7 +301,7 @@ class Systems:
                 second, rounds = self._solved(first, given, degree, self.doubt.mean)
                 second = second / given.below
                 error, spread = _SECOND_ERROR * second, np.maximum(second - mean**2, 0.0)
-                certified = self.doubt.of_second(second, mean, rounds + given.rounds)
+                certified = self.doubt.of_second(second, mean, rounds + (given.rounds or 0.0))
                 better = certified < self.doubt.spread if self.doubt.known else error < self.error
                 self.spread = np.where(better, spread, self.spread)
                 self.error = np.where(better, error, self.error)
@@ -304,11 +317,12 @@ class Systems:
             self.miss[lost] = 1.0
             return
         nothing, rounds = np.zeros(chain.size), np.zeros(chain.size)
-        self.hit = self._solve(nothing, self.hit, where=maybe, rounds=rounds)
+        solve = partial(self._solve, nothing, where=maybe, rounds=rounds, system=self._of(maybe))
+        self.hit = solve(self.hit)
         self.doubt.hit = float(np.max(rounds[maybe]))
         try:
             rounds[:] = 0.0
-            self.miss = self._solve(nothing, lost.astype(np.float64), where=maybe, rounds=rounds)
+            self.miss = solve(lost.astype(np.float64))
             self.doubt.miss = float(np.max(rounds[maybe]))
             # Next to 1 a probability has no digits left for the difference.
             self.hit = np.where(self.miss < 0.5, 1.0 - self.miss, self.hit)

@@ -149,7 +149,9 @@ def sort_components(count: int, source: IntArray, target: IntArray) -> IntArray:
     return number
 
 
-def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.NDArray[np.bool_]:
+def reachable_from(
+    indptr: IntArray, indices: npt.NDArray[np.signedinteger], start: IntArray
+) -> npt.NDArray[np.bool_]:
     """Return which states can be reached from any of `start` (themselves included)."""
     size = len(indptr) - 1
     if size + len(indices) <= _SMALL:

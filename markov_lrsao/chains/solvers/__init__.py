@@ -19,9 +19,10 @@ from flint import fmpq
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers import _exact, _float
 from markov_lrsao.chains.solvers._float import NEGLIGIBLE_FLOW
+from markov_lrsao.chains.solvers._system import System
 from markov_lrsao.progress import Progress, no_progress
 
-__all__ = ["NEGLIGIBLE_FLOW", "Field", "absorbing_outside", "backward", "forward"]
+__all__ = ["NEGLIGIBLE_FLOW", "Field", "System", "absorbing_outside", "backward", "forward"]
 
 Field = Literal["exact", "float"]
 BoolArray = npt.NDArray[np.bool_]
@@ -36,6 +37,7 @@ def backward(
     field: Field = "exact",
     tilted: npt.NDArray[np.float64] | None = None,
     rounds: npt.NDArray[np.float64] | None = None,
+    system: System | None = None,
     progress: Progress = no_progress,
 ) -> Any:
     """Solve v = constant + P v inside, v = outside elsewhere (default 0).
@@ -50,6 +52,7 @@ def backward(
     rounds : for "float" only: the roundings behind the constants (inside) and the values given
         (outside); inside it is filled with those behind the solution. The exact solution for the
         chain's rational probabilities is within a factor (1 + 2^-53)^rounds of each value
+    system : for "float" only: `System.of(chain, inside, tilted)`, where several are solved with it
 
     Returns
     -------
@@ -62,14 +65,14 @@ def backward(
     SolverError
         The exact solution fails its residual check, or numbers leave the range of floats.
     """
-    cut = absorbing_outside(chain, inside)
     if field == "exact":
+        cut = absorbing_outside(chain, inside)
         values = list(outside) if outside is not None else [fmpq(0)] * chain.size
         return _exact.solve_backward(cut, inside, list(constant), values, progress)
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
-    _float.solve_backward(
-        cut, inside, np.asarray(constant, dtype=np.float64), array, tilted, rounds
-    )
+    if system is None:
+        system = System.of(chain, inside, tilted)
+    _float.solve_backward(chain, system, np.asarray(constant, dtype=np.float64), array, rounds)
     return array
 
 
@@ -82,10 +85,11 @@ def forward(
     progress: Progress = no_progress,
 ) -> Any:
     """Solve x = source + x P inside: the expected number of steps begun in each state."""
-    cut = absorbing_outside(chain, inside)
     if field == "exact":
+        cut = absorbing_outside(chain, inside)
         return _exact.solve_forward(cut, inside, list(source), progress)
-    return _float.solve_forward(cut, inside, np.asarray(source, dtype=np.float64))
+    given = np.asarray(source, dtype=np.float64)
+    return _float.solve_forward(chain, System.of(chain, inside), given)
 
 
 def absorbing_outside(chain: MarkovChain, inside: BoolArray) -> MarkovChain:

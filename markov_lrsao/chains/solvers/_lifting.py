@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpz
 
-from markov_lrsao.chains.solvers._wide import sparse_lu
+from markov_lrsao.chains.solvers._methods import sparse_lu
 
 __all__ = ["PAYS_FOR_LIFTING", "lifted"]
 
