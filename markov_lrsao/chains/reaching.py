@@ -307,6 +307,7 @@ def _float_probabilities(
         surely.astype(np.float64),
         field="float",
         rounds=rounds,
+        positive=True,
         progress=progress,
     )
     return np.asarray(np.minimum(values, 1.0), dtype=np.float64)

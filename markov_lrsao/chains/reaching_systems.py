@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -163,8 +163,7 @@ class Systems:
         outside: Any = None,
         *,
         where: Any = None,
-        system: System | None = None,
-        rounds: FloatArray | None = None,
+        **in_floats: Any,
     ) -> Any:
         return backward(
             self.chain,
@@ -172,9 +171,8 @@ class Systems:
             constant,
             outside,
             field=self.field,
-            system=system,
-            rounds=rounds,
             progress=self.progress,
+            **in_floats,
         )
 
     @cached_property
@@ -317,12 +315,12 @@ class Systems:
             self.miss[lost] = 1.0
             return
         nothing, rounds = np.zeros(chain.size), np.zeros(chain.size)
-        solve = partial(self._solve, nothing, where=maybe, rounds=rounds, system=self._of(maybe))
-        self.hit = solve(self.hit)
+        given: Any = {"where": maybe, "rounds": rounds, "system": self._of(maybe), "positive": True}
+        self.hit = self._solve(nothing, self.hit, **given)
         self.doubt.hit = float(np.max(rounds[maybe]))
         try:
             rounds[:] = 0.0
-            self.miss = solve(lost.astype(np.float64))
+            self.miss = self._solve(nothing, lost.astype(np.float64), **given)
             self.doubt.miss = float(np.max(rounds[maybe]))
             # Next to 1 a probability has no digits left for the difference.
             self.hit = np.where(self.miss < 0.5, 1.0 - self.miss, self.hit)

@@ -15,7 +15,7 @@ from markov_lrsao import MarkovChain
 from markov_lrsao.chains.hitting import hitting_times
 from markov_lrsao.chains.reaching import reach
 from markov_lrsao.chains.solvers import System, _float, _methods, _system, _wide, backward
-from markov_lrsao.chains.sources import chain_from_rows
+from markov_lrsao.chains.sources import birth_death_chain, chain_from_rows
 from markov_lrsao.errors import SolverError
 
 UNIT = 2.0**-53
@@ -205,17 +205,38 @@ def test_a_method_that_errs_is_not_believed(error: float, monkeypatch: pytest.Mo
 def test_an_elimination_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = ring(50)
     target = np.arange(51) == 50
-    original = _float._sweep
+    original = _float._Sweep.solve
 
-    def wrong(*given: Any) -> Any:
-        original(*given)
-        given[3][9] *= 1 + 1e-9
+    def wrong(self: Any, *, closely: bool) -> None:
+        original(self, closely=closely)
+        self.values[9] *= 1 + 1e-9
 
-    rounds = np.zeros(51)
-    backward(chain, ~target, np.ones(51), field="float", rounds=rounds)
-    monkeypatch.setattr(_float, "_sweep", wrong)
+    backward(chain, ~target, np.ones(51), field="float", rounds=np.zeros(51))
+    monkeypatch.setattr(_float._Sweep, "solve", wrong)
     with pytest.raises(SolverError, match="fails its equation in state"):
         backward(chain, ~target, np.ones(51), field="float", rounds=np.zeros(51))
+
+
+@pytest.mark.parametrize("chain", [ring(60), square(8), birth_death_chain(["1/2"] * 300)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_where_counting_proves_little_the_elimination_is_corrected(
+    chain: MarkovChain, sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its counted bound is some 1e-12; with a certificate it is that of a few roundings."""
+    target = np.arange(chain.size) == chain.size - 1
+    if sparse:
+        monkeypatch.setattr(_system, "_WIDE", 0)
+        monkeypatch.setattr(_system, "_SLOW_BAND", 0.0)
+    counted, proved = np.zeros(chain.size), np.zeros(chain.size)
+    ones = np.ones(chain.size)
+    backward(chain, ~target, ones, field="float", rounds=counted)
+    monkeypatch.setattr(_float, "_MANY", 1.0)
+    monkeypatch.setattr(_wide, "_GOOD_ENOUGH", 0.0)
+    values = backward(chain, ~target, ones, field="float", rounds=proved)
+    truth = hitting_times(chain, target)
+    for x, exact, count in zip(values[:-1], truth, proved[:-1], strict=False):
+        assert abs(fmpq(*float(x).as_integer_ratio()) / exact - 1) <= fmpq(int(count) + 1, 2**53)
+    assert proved.max() < 20 < 300 < counted.max()
 
 
 def test_what_a_float_says_of_itself() -> None:

@@ -43,9 +43,10 @@ def _apply(pointer, columns, share, x, y, shadow):  # type: ignore[no-untyped-de
 
 @compiled(fastmath=_LOOSE)
 def bicgstab(pointer, columns, share, right, x, tolerance, steps):  # type: ignore[no-untyped-def]
-    """Move x, which is 0, towards x - Q x = right; return the reduction of the residual.
+    """Move x, which is 0, towards x - Q x = right; return whether it came near.
 
-    Stops at the relative `tolerance`, after `steps` steps, or when the iteration breaks down.
+    Near is the relative `tolerance` of the residual. Gives up after `steps` steps, or when the
+    iteration breaks down.
     """
     s = len(x)
     r = right.copy()
@@ -53,13 +54,12 @@ def bicgstab(pointer, columns, share, right, x, tolerance, steps):  # type: igno
     for i in range(s):
         first += r[i] * r[i]
     if first == 0.0:
-        return 0.0
+        return True
     shadow = r.copy()
     p = r.copy()
     v = np.empty(s)
     t = np.empty(s)
     rho = first
-    now = first
     for _ in range(steps):
         below, _size = _apply(pointer, columns, share, p, v, shadow)
         if below == 0.0 or not np.isfinite(below):
@@ -75,7 +75,9 @@ def bicgstab(pointer, columns, share, right, x, tolerance, steps):  # type: igno
             r[i] -= omega * t[i]
             now += r[i] * r[i]
             following += shadow[i] * r[i]
-        if now <= tolerance * tolerance * first or omega == 0.0 or not np.isfinite(now):
+        if now <= tolerance * tolerance * first:
+            return True
+        if omega == 0.0 or not np.isfinite(now):
             break
         beta = following / rho * (alpha / omega)
         rho = following
@@ -83,7 +85,7 @@ def bicgstab(pointer, columns, share, right, x, tolerance, steps):  # type: igno
             break
         for i in range(s):
             p[i] = r[i] + beta * (p[i] - omega * v[i])
-    return np.sqrt(now / first)
+    return False
 
 
 @compiled()

@@ -19,8 +19,7 @@ _LOOSE = {"reassoc", "contract"}  # the order of sums is free: the result is che
 _DAMPING = 2.0 / 3.0
 _STRONG = 0.25  # of a row's largest entry
 _UNIT = 2.0**-53
-_PROMISING = 8  # steps after which ...
-_REDUCED = 1e-2  # ... the residual must have fallen by this factor
+_TRIED = 4  # steps after which it is asked how many more there will be
 
 
 @compiled()
@@ -290,10 +289,10 @@ def _apply(levels, s, x, y):  # type: ignore[no-untyped-def]
 
 @compiled(fastmath=_LOOSE)
 def bicgstab(levels, first, right, x, tolerance, steps):  # type: ignore[no-untyped-def]
-    """Move x, which is 0, towards A x = right; return the reduction of the residual.
+    """Move x, which is 0, towards A x = right; return whether it came near.
 
-    BiCGSTAB with one V-cycle as preconditioner. Stops at the relative `tolerance`, where the
-    rounding of x alone makes such residuals, after `steps` steps, or where nothing is gained.
+    BiCGSTAB with one V-cycle as preconditioner. Near is a residual of the relative `tolerance`, or
+    one that the rounding of x alone makes. Gives up where more than `steps` steps seem necessary.
     """
     s = len(x)
     diagonal = levels[4]
@@ -308,9 +307,10 @@ def bicgstab(levels, first, right, x, tolerance, steps):  # type: ignore[no-unty
     for i in range(s):
         start += r[i] * r[i]
     if start == 0.0:
-        return 0.0
+        return True
+    target = tolerance * tolerance * start
     shadow, direction = r.copy(), r.copy()
-    rho, now = start, start
+    rho = start
     for step in range(steps):
         b[:s] = direction
         _cycle(levels, first, b, p, r2)
@@ -338,14 +338,16 @@ def bicgstab(levels, first, right, x, tolerance, steps):  # type: ignore[no-unty
             now += r[i] * r[i]
             following += shadow[i] * r[i]
             noise += (diagonal[i] * x[i]) ** 2
-        if now <= max(tolerance * tolerance * start, 0.25 * _UNIT * _UNIT * noise):
-            break
+        target = max(target, 0.25 * _UNIT * _UNIT * noise)
+        if now <= target:
+            return True
         if omega == 0.0 or not np.isfinite(now) or following == 0.0:
             break
-        if step + 1 >= _PROMISING and now > _REDUCED * _REDUCED * start:
+        done = step + 1.0
+        if done >= _TRIED and np.log(start / now) * steps < np.log(start / target) * done:
             break
         beta = following / rho * (alpha / omega)
         rho = following
         for i in range(s):
             direction[i] = r[i] + beta * (direction[i] - omega * v[i])
-    return np.sqrt(now / start)
+    return False

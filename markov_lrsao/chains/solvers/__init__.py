@@ -38,6 +38,7 @@ def backward(
     tilted: npt.NDArray[np.float64] | None = None,
     rounds: npt.NDArray[np.float64] | None = None,
     system: System | None = None,
+    positive: bool = False,
     progress: Progress = no_progress,
 ) -> Any:
     """Solve v = constant + P v inside, v = outside elsewhere (default 0).
@@ -53,6 +54,7 @@ def backward(
         (outside); inside it is filled with those behind the solution. The exact solution for the
         chain's rational probabilities is within a factor (1 + 2^-53)^rounds of each value
     system : for "float" only: `System.of(chain, inside, tilted)`, where several are solved with it
+    positive : for "float" only: whether the solution is known to be positive wherever it is asked
 
     Returns
     -------
@@ -72,7 +74,8 @@ def backward(
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
     if system is None:
         system = System.of(chain, inside, tilted)
-    _float.solve_backward(chain, system, np.asarray(constant, dtype=np.float64), array, rounds)
+    given = np.asarray(constant, dtype=np.float64)
+    _float.solve_backward(chain, system, given, array, rounds, positive=positive)
     return array
 
 

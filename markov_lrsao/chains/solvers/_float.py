@@ -34,14 +34,16 @@ Underflow. The bound needs numbers in the range of floats, at every intermediate
 from __future__ import annotations
 
 import math
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.chains.solvers._system import Eliminated, Layout, System
+from markov_lrsao.chains.solvers._system import Eliminated, System
+from markov_lrsao.chains.solvers._wide import certified
 from markov_lrsao.errors import FloatRangeError, NotAbsorbingError, SolverError
 from markov_lrsao.exact.graphs import reachable_from
 from markov_lrsao.texts import printable
@@ -55,6 +57,7 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 _UNIT = 2.0**-53
+_MANY = 1e-10 / _UNIT  # roundings of a component that are worth a certificate
 _LOST = -1073.0  # log2 of what underflow can change in one transition, twice over
 _NEGLIGIBLE = -53.0
 NEGLIGIBLE_FLOW = 1e-200
@@ -112,60 +115,58 @@ def solve_backward(
     constant: FloatArray,
     values: FloatArray,
     rounds: FloatArray | None = None,
+    *,
+    positive: bool = False,
 ) -> None:
     """Fill `values` inside with the solution of v = constant + P v; outside they are given.
 
-    `constant` and the given values should not be negative: signs cost digits.
+    `constant` and the given values should not be negative: signs cost digits. `positive` says that
+    the solution is known to be positive; otherwise the graph is asked where it is.
 
     `rounds`, where it is given, says how many roundings are behind the given values, and behind
     the constants at inside states; it is filled for the solution, whose relative error is at most
     (1 + u)^rounds - 1. Only non-negative data and the chain's own probabilities have such a bound.
     """
     report = np.array([float(system.small), 1.0, 0.0])
-    own = _Roundings(system)
-    _sweep(chain, system, constant, values, report, own)
+    above = system.inside if positive else _positive(system, constant, values)
+    sweep = _Sweep(chain, system, constant, values, above, report)
+    sweep.solve(closely=rounds is not None and not system.small)
     _judge(values[system.inside], report, np.finfo(float).tiny)
     if rounds is not None:
-        _bound(chain, system, constant, values, rounds, own)
+        _bound(chain, system, constant, values, rounds, sweep.own)
 
 
 class _Roundings:
     """How many roundings solving the components of several states adds to given values."""
 
     def __init__(self, system: System) -> None:
-        self._system = system
-        self._counted: dict[int, tuple[int, int]] = {}
-        self._proved: dict[int, float] = {}
+        layout, order = system.layout, system.components
+        self.numbers = np.zeros(len(order))
+        self.proofs: list[int] = []  # the components whose error is proved
+        if len(order) < system.size:
+            degrees = np.diff(system.pointer)[order.members]
+            self._entries = np.add.reduceat(degrees, order.start[:-1])
+            self._sizes = order.sizes
+            pairs = order.sizes * np.minimum(np.maximum(layout.band, 0), order.sizes)
+            self.numbers = self._counted(slice(None), pairs, pairs)
 
-    def counted(self, c: int, pairs: int, entries: int) -> None:
+    def _counted(self, c: Any, pairs: Any, rows: Any) -> Any:
+        entries, sizes = self._entries[c], self._sizes[c]
+        return 2.0 * (entries + 3 * sizes + 5 * pairs) + rows + 5 * sizes
+
+    def eliminated(self, c: int, pairs: int, rows: int) -> None:
         """Note how a component was eliminated: pairs (k, m), and entries of its rows."""
-        self._counted[c] = pairs, entries
+        self.numbers[c] = self._counted(c, pairs, rows)
 
     def proved(self, c: int, bound: float) -> None:
         """Note a certified bound of a component's relative error."""
-        self._proved[c] = bound
+        # the right side is assembled with roundings of its own, as `entries` of one row at most
+        self.numbers[c] = 1.01 * bound / _UNIT
+        self.proofs.append(c)
 
-    @property
-    def proofs(self) -> list[int]:
-        """The components whose error is proved."""
-        return list(self._proved)
-
-    def of(self, layout: Layout) -> FloatArray:
-        """Return the number per component."""
-        system, order = self._system, self._system.components
-        if len(order) == system.size:
-            return np.zeros(len(order))
-        sizes = order.sizes.astype(np.float64)
-        entries = np.add.reduceat(np.diff(system.pointer)[order.members], order.start[:-1])
-        half = np.minimum(np.maximum(layout.band, 0), order.sizes)
-        pairs, rows = sizes * half, sizes * half
-        for c, (events, length) in self._counted.items():
-            pairs[c], rows[c] = events, length
-        own: FloatArray = 2 * (entries + 3 * sizes + 5 * pairs) + rows + 5 * sizes
-        for c, bound in self._proved.items():
-            # the right side is assembled with roundings of its own, as `entries` of one row at most
-            own[c] = 1.01 * bound / _UNIT
-        return own
+    def many(self) -> list[int]:
+        """Return the components of which counting alone proves too little."""
+        return np.flatnonzero(self.numbers > _MANY).tolist()
 
 
 def _bound(
@@ -182,8 +183,7 @@ def _bound(
     order, inside = system.components, system.inside
     brought = float(np.max(rounds, initial=0.0, where=inside))
     graph = system.pointer, system.columns
-    added = own.of(system.layout)
-    count(*graph, inside, order.label, order.members, order.start, added, brought, rounds)
+    count(*graph, inside, order.label, order.members, order.start, own.numbers, brought, rounds)
     asked = inside[order.members[order.start[:-1]]]
     asked[own.proofs] = False  # their residuals are what was proved
     bad = consistent(
@@ -196,71 +196,124 @@ def _bound(
         )
 
 
-def _sweep(
-    chain: MarkovChain,
-    system: System,
-    constant: FloatArray,
-    values: FloatArray,
-    report: FloatArray,
-    own: _Roundings,
-) -> None:
-    """Solve all components, successors first."""
-    backward, _ = _kernels()
-    layout, order = system.layout, system.components
-    positive = _positive(system, constant, values)
-    graph = system.pointer, system.columns, system.weights, system.totals
-    data = (
-        *(*graph, system.inside, layout.members, order.start, layout.band, order.label),
-        *(constant, positive, values, report),
-    )
-    begin = 0
-    for c in sorted(layout.large):
-        _refuse(chain, system, int(backward(*data, begin, c)))
-        begin = c
-        states = layout.members[order.start[c] : order.start[c + 1]]
-        if not system.inside[states[0]]:
-            continue
-        found = _large(chain, system, c, constant, values, positive[states], report, own)
-        if found is not None:
-            values[states] = found
+@dataclass(eq=False)
+class _Sweep:
+    """One right side: components are solved one after the other, successors first.
+
+    `positive` says where values cannot be 0; `report` collects what the kernels say.
+    """
+
+    chain: MarkovChain
+    system: System
+    constant: FloatArray
+    values: FloatArray
+    positive: BoolArray
+    report: FloatArray
+
+    def __post_init__(self) -> None:
+        self.own = _Roundings(self.system)
+
+    def solve(self, *, closely: bool) -> None:
+        """Fill the values; `closely`: certify them where counting roundings proves too little."""
+        layout, order = self.system.layout, self.system.components
+        close = self.own.many() if closely else []
+        begin = 0
+        for c in sorted({*layout.large, *close}):
+            self._in_bands(begin, c)
             begin = c + 1
-    _refuse(chain, system, int(backward(*data, begin, len(order))))
+            states = self._states(c)
+            if self.system.inside[states[0]]:
+                if c not in layout.large or not self._large(c):
+                    self._in_bands(c, c + 1)
+                if closely and self.own.numbers[c] > _MANY and c not in self.own.proofs:
+                    self._closer(c)
+        self._in_bands(begin, len(order))
 
+    def _states(self, c: int) -> IntArray:
+        order = self.system.components
+        return self.system.layout.members[order.start[c] : order.start[c + 1]]
 
-def _large(
-    chain: MarkovChain,
-    system: System,
-    c: int,
-    constant: FloatArray,
-    values: FloatArray,
-    positive: BoolArray,
-    report: FloatArray,
-    own: _Roundings,
-) -> FloatArray | None:
-    """Return the values of one large component; None if it is now one of those in a band."""
-    from markov_lrsao.chains.kernels.sparse import solve_columns
-    from markov_lrsao.chains.kernels.systems import given
+    def _in_bands(
+        self, begin: int, end: int, constant: FloatArray | None = None, values: Any = None
+    ) -> None:
+        """Solve the components begin..end-1, with these or other constants and values."""
+        backward, _ = _kernels()
+        system, order = self.system, self.system.components
+        layout, other = system.layout, constant is not None
+        bad = backward(
+            *(system.pointer, system.columns, system.weights, system.totals, system.inside),
+            *(layout.members, order.start, layout.band, order.label),
+            constant if other else self.constant,
+            np.zeros(system.size, np.bool_) if other else self.positive,
+            values if other else self.values,
+            self.report,
+            begin,
+            end,
+        )
+        _refuse(self.chain, system, int(bad))
 
-    layout, order = system.layout, system.components
-    states = layout.members[order.start[c] : order.start[c + 1]]
-    graph = system.pointer, system.columns, system.weights, system.totals
-    right: FloatArray = given(*graph, order.label, states, constant, values)
-    way = layout.large[c]
-    if not isinstance(way, Eliminated):
-        found = way.solve(right)
-        if found is not None:
-            own.proved(c, found[1])
-            return found[0]
-        system.give_up(layout, c)
-        if c not in layout.large:
-            return None
+    def _given(self, c: int) -> FloatArray:
+        from markov_lrsao.chains.kernels.systems import given
+
+        system = self.system
+        right: FloatArray = given(
+            *(system.pointer, system.columns, system.weights, system.totals),
+            *(system.components.label, self._states(c), self.constant, self.values),
+        )
+        return right
+
+    def _large(self, c: int) -> bool:
+        """Solve one large component; False if it is now one of those in a band."""
+        from markov_lrsao.chains.kernels.sparse import solve_columns
+
+        layout, states, right = self.system.layout, self._states(c), self._given(c)
         way = layout.large[c]
-        assert isinstance(way, Eliminated)
-    _note(chain, system, states, way, report)
-    bad = int(solve_columns(way.factors, right, positive))
-    _refuse(chain, system, -1 if bad < 0 else -2 - int(states[bad]))
-    own.counted(c, *way.counts())
-    return right
+        if not isinstance(way, Eliminated):
+            found = way.solve(right)
+            if found is not None:
+                self.values[states] = found[0]
+                self.own.proved(c, found[1])
+                return True
+            self.system.give_up(layout, c)
+            if c not in layout.large:
+                pairs = len(states) * int(layout.band[c])
+                self.own.eliminated(c, pairs, pairs)
+                return False
+            way = layout.large[c]
+            assert isinstance(way, Eliminated)
+        _note(self.chain, self.system, states, way, self.report)
+        bad = int(solve_columns(way.factors, right, self.positive[states]))
+        _refuse(self.chain, self.system, -1 if bad < 0 else -2 - int(states[bad]))
+        self.values[states] = right
+        self.own.eliminated(c, *way.counts())
+        return True
+
+    def _closer(self, c: int) -> None:
+        """Correct a component that was eliminated, if that can be certified."""
+        states = self._states(c)
+        component, _ = self.system.component(states)
+        right = self._given(c)
+        if not right.min() >= 0.0:
+            return
+        x = self.values[states]
+        found = certified(partial(self._again, c), component, right, x)
+        if found is not None and found[1] < self.own.numbers[c] * _UNIT:
+            self.values[states] = found[0]
+            self.own.proved(c, found[1])
+
+    def _again(self, c: int, given: FloatArray, tolerance: float = 0.0) -> FloatArray:
+        """Return the solution of a component's equations with another right side, eliminated."""
+        from markov_lrsao.chains.kernels.sparse import solve_columns
+
+        system, states = self.system, self._states(c)
+        right, way = given / system.totals[states], system.layout.large.get(c)
+        if isinstance(way, Eliminated):
+            solve_columns(way.factors, right, np.zeros(len(states), np.bool_))
+            return right
+        constant, values = np.zeros(system.size), np.zeros(system.size)
+        constant[states] = right
+        self._in_bands(c, c + 1, constant, values)
+        return values[states]
 
 
 def _note(

@@ -27,7 +27,9 @@ ROUGHLY = 1e-5
 """The tolerance of a correction."""
 _TOLERANCE = 1e-12
 _STEPS = 400
+_FEW = 14  # steps of the multilevel method on a grid
 _LARGEST_LU = 2e12  # multiplications, by estimate
+_COMPLEX = 2.2  # entries of all levels, relative to the first
 _COARSEST = 100  # states of the last level, which is inverted
 
 
@@ -137,7 +139,7 @@ class Krylov:
 
         own, x = self._component, np.zeros(len(given))
         right = given / own.leaving
-        bicgstab(own.pointer, own.columns, self._jumps, right, x, tolerance, _STEPS)
+        _near(bicgstab(own.pointer, own.columns, self._jumps, right, x, tolerance, _STEPS))
         return x
 
 
@@ -150,7 +152,9 @@ class Multilevel:
     def __init__(self, component: Component) -> None:
         from markov_lrsao.chains.kernels import multilevel
 
-        own = component
+        own, work = component, component.work
+        share = work[Factored] / work[Multilevel] if Factored in work else np.inf
+        self._steps = int(min(_STEPS, max(_FEW, _FEW * share)))  # more, and factors are quicker
         scale = multilevel.symmetric(own.pointer, own.columns, own.weights)
         self._scale = scale if scale.size else 1.0 / own.leaving
         entries = np.repeat(-self._scale, np.diff(own.pointer)) * own.weights
@@ -162,14 +166,20 @@ class Multilevel:
         from markov_lrsao.chains.kernels.multilevel import bicgstab
 
         x = np.zeros(len(given))
-        bicgstab(self._levels, self._first, self._scale * given, x, tolerance, _STEPS)
+        given = self._scale * given
+        _near(bicgstab(self._levels, self._first, given, x, tolerance, self._steps))
         return x
+
+
+def _near(came: bool) -> None:
+    if not came:
+        raise ArithmeticError("the iteration does not come near a solution")
 
 
 def _hierarchy(rows: Any, diagonal: FloatArray) -> tuple[tuple[Any, ...], IntArray]:
     """Return all levels in one, as `kernels.multilevel` wants them, and their first rows.
 
-    Raises ArithmeticError where aggregates stay small.
+    Raises ArithmeticError where aggregates stay small or coarser levels fill up.
     """
     from markov_lrsao.chains.kernels import multilevel
 
@@ -184,6 +194,8 @@ def _hierarchy(rows: Any, diagonal: FloatArray) -> tuple[tuple[Any, ...], IntArr
         found.append((rows, diagonal, up, down))
         down = multilevel.turned(*up, count)
         rows, diagonal = multilevel.coarser(rows, diagonal, up, down, count)
+        if sum(len(level[0][1]) for level in found) > _COMPLEX * len(found[0][0][1]):
+            raise ArithmeticError("coarser levels fill up")
     last = np.diag(diagonal)
     np.add.at(last, (np.repeat(np.arange(len(diagonal)), np.diff(rows[0])), rows[1]), rows[2])
     found.append((rows, diagonal, (np.zeros(len(diagonal) + 1, np.int64), *nothing[1:]), down))

@@ -14,6 +14,7 @@ computed in two floats, the method is asked for a correction, and x with its cor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,18 @@ def _close(
 
 
 def corrected(
-    solver: Any, component: Component, right: FloatArray, x: FloatArray, barrier: FloatArray
+    solve: Callable[..., FloatArray],
+    component: Component,
+    right: FloatArray,
+    x: FloatArray,
+    barrier: FloatArray,
 ) -> tuple[FloatArray, float]:
     """Return x with a correction, rounded, and a bound of its relative error."""
     nothing = np.zeros(len(x))
     bound, residual = _close(component, right, x, nothing, barrier)
     if bound == np.inf:
         return x, np.inf
-    low = solver.solve(residual, ROUGHLY)
+    low = solve(residual, ROUGHLY)
     if not (np.all(np.isfinite(low)) and np.all(np.abs(low) <= 0.5 * x)):
         return x, np.inf
     bound, _ = _close(component, right, x, low, barrier)
@@ -113,7 +118,7 @@ class Planned:
             try:
                 if self._solver is None:
                     self._solver = self._methods[0](own)
-                found = certified(self._solver, own, right)
+                found = certified(self._solver.solve, own, right)
             except (RuntimeError, MemoryError, ArithmeticError, np.linalg.LinAlgError):
                 found = None  # singular in floats, or too large
             if found is not None and found[1] <= accepted:
@@ -124,25 +129,38 @@ class Planned:
 
 
 def certified(
-    solver: Any, component: Component, right: FloatArray
+    solve: Callable[..., FloatArray],
+    component: Component,
+    right: FloatArray,
+    x: FloatArray | None = None,
 ) -> tuple[FloatArray, float] | None:
-    """Return a method's solution with a bound of its relative error, or None."""
-    x = np.asarray(solver.solve(component.totals * right))
+    """Return a method's solution, or x corrected by it, with a bound of its relative error."""
+    if x is None:
+        x = solve(component.totals * right)
     if not _in_range(x):
         return None
-    barrier, bound = x, np.inf
+    bound = np.inf
     if right.min() > 0:
-        bound = relative_bound(component, right, x, x)
-        if bound > _GOOD_ENOUGH:
-            better, closer = corrected(solver, component, right, x, x)
-            if closer < bound:
-                x, bound = better, closer
+        x, bound = _judged(solve, component, right, x, x)
     if bound > _GOOD_ENOUGH:
-        barrier = np.asarray(solver.solve(component.totals * x))
-        again = relative_bound(component, right, x, barrier)
-        if again > _GOOD_ENOUGH:
-            better, closer = corrected(solver, component, right, x, barrier)
-            if closer < min(again, bound):
-                return better, closer
-        bound = min(bound, again)
+        barrier = solve(component.totals * x)
+        found, again = _judged(solve, component, right, x, barrier)
+        if again < bound:
+            return found, again
+    return x, bound
+
+
+def _judged(
+    solve: Callable[..., FloatArray],
+    component: Component,
+    right: FloatArray,
+    x: FloatArray,
+    barrier: FloatArray,
+) -> tuple[FloatArray, float]:
+    """Return x, corrected if need be, with the bound that a barrier gives."""
+    bound = relative_bound(component, right, x, barrier)
+    if bound > _GOOD_ENOUGH:
+        better, closer = corrected(solve, component, right, x, barrier)
+        if closer < bound:
+            return better, closer
     return x, bound
