@@ -9,8 +9,9 @@ m = g / h and c_ij = r_i + r_ij,
     u = w + P u,  w_i = sum_j P_ij h_j (c_ij + m_j - m_i)^2,
 
 on the states that can still reach the target, and u / h is the variance: sums of non-negative
-terms throughout. Floats use the conditioned chain P_ij h_j / h_i instead (Doob), which is the
-same divided by h_i and keeps products of small numbers apart.
+terms throughout. Exact answers take s_i = sum_j P_ij c_ij (c_ij h_j + 2 g_j) + (P s)_i and
+s / h - m^2 instead, whose numbers are shorter. Floats use the conditioned chain P_ij h_j / h_i
+(Doob), which is the same divided by h_i and keeps products of small numbers apart.
 
 Whether h is 0 or 1 is a question about the graph: h = 0 where the target cannot be reached,
 and h = 1 where no state with h = 0 can be reached before it. No number decides it. Where

@@ -114,6 +114,7 @@ class Systems:
     hit: Any
     miss: Any
     mean: Any
+    second: Any
     spread: Any
     error: Any
     doubt: Doubt
@@ -196,20 +197,15 @@ class Systems:
             below = int(chain.denominators[i])
             first[i] += fmpq(int(chain.numerators[e]), below) * hit[j] * value
         total = self._solve(first)
-        mean = [g / h if h != 0 else zero for g, h in zip(total, hit, strict=True)]
-        result = [zero] * chain.size
+        # s = E[T^2; reached]: unlike jumps of means, its right side has one short denominator
         pointers = chain.indptr.tolist()
+        second = [zero] * chain.size
         for i in np.flatnonzero(self.inside).tolist():
-            before = step[i] - mean[i]
-            result[i] = sum(
-                (
-                    p * hit[j] * (before + moving.get(e, zero) + mean[j]) ** 2
-                    for e, (j, p) in enumerate(chain.row(i), start=pointers[i])
-                ),
-                zero,
-            )
-        self.hit, self.mean, self.spread = hit, mean, self._solve(result)
-        self.miss = None
+            for e, (j, p) in enumerate(chain.row(i), start=pointers[i]):
+                earned = step[i] + moving.get(e, zero)
+                second[i] += p * earned * (earned * hit[j] + 2 * total[j])
+        self.hit, self.miss, self.second = hit, None, self._solve(second)
+        self.mean = [g / h if h != 0 else zero for g, h in zip(total, hit, strict=True)]
 
     def _in_floats(self, earned: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
         self._probabilities()
@@ -367,8 +363,8 @@ class Systems:
     def variance(self, b: int) -> tuple[Any, float]:
         """Return variance (None above the range of floats) and deviation at a class."""
         if self.field == "exact":
-            ratio = self.spread[b] / self.hit[b]
-            return ratio, _square_root(ratio)
+            spread = self.second[b] / self.hit[b] - self.mean[b] ** 2
+            return spread, _square_root(spread)
         deviation = self.scale * math.sqrt(self.spread[b])
         variance, relative = deviation * deviation, self.mean[b] / self.scale
         if deviation and variance < _SMALLEST:

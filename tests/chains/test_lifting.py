@@ -104,10 +104,33 @@ def test_what_does_not_fit_is_left_to_elimination() -> None:
     one = [fmpq(1), fmpq(1)]
     assert _lifting.lifted(pointer, columns, small, one) == [fmpq(3, 5), fmpq(4, 5)]
     assert _lifting.lifted(pointer, columns, small * 2**30, one) is None
-    assert _lifting.lifted(pointer, columns, small, [fmpq(1), fmpq(2) ** 70]) is None
-    assert _lifting.lifted(pointer, columns, small, [fmpq(1), fmpq(1, 3**60)]) is None
+    assert _lifting.lifted(pointer, columns, small, [fmpq(1), fmpq(2) ** 400_000]) is None
     singular = np.array([1, -1, -1, 1])
     assert _lifting.lifted(pointer, columns, singular, one) is None
+
+
+def test_right_sides_of_any_length_and_sign() -> None:
+    """3 x - y = b, 2 y - x = c has x = (2 b + c) / 5, y = (b + 3 c) / 5."""
+    pointer, columns = np.array([0, 2, 4]), np.array([0, 1, 0, 1])
+    values = np.array([3, -1, -1, 2])
+    rng = random.Random(3)
+    for bits in (1, 30, 31, 62, 63, 64, 500, 5000):
+        for _ in range(6):
+            b, c = (
+                fmpq(rng.choice([-1, 1]) * rng.getrandbits(bits), rng.getrandbits(bits) + 1)
+                for _ in range(2)
+            )
+            expected = [(2 * b + c) / 5, (b + 3 * c) / 5]
+            assert _lifting.lifted(pointer, columns, values, [b, c]) == expected
+
+
+def test_digits_of_numbers() -> None:
+    p = _lifting._PRIME
+    for number in (0, 1, -1, p, -p, p - 1, 5 - p**7, 3**300, -(3**300)):
+        digits = _lifting._digits([fmpz(number)], abs(number).bit_length())
+        assert sum(int(digit) * p**k for k, (digit,) in enumerate(digits)) == number
+        assert all(0 <= digit < p for (digit,) in digits[:-1])
+        assert -p <= digits[-1, 0] < p
 
 
 @pytest.mark.slow

@@ -166,13 +166,10 @@ def _product(pointer, columns, entries, diagonal, begin, to, weight, count):  # 
         for e in range(pointer[i], pointer[i + 1]):
             room += begin[columns[e] + 1] - begin[columns[e]]
         if used + room > len(onto):
-            larger = 2 * len(onto) + room
-            more = np.empty(larger, np.int32)
-            more[:used] = onto[:used]
-            onto = more
-            further = np.empty(larger)
-            further[:used] = found[:used]
-            found = further
+            more, further = np.empty(2 * len(onto) + room, np.int32), np.empty(2 * len(onto) + room)
+            for k in range(used):
+                more[k], further[k] = onto[k], found[k]
+            onto, found = more, further
         if len(diagonal):
             for f in range(begin[i], begin[i + 1]):
                 where[to[f]] = used
@@ -312,7 +309,8 @@ def bicgstab(levels, first, right, x, tolerance, steps):  # type: ignore[no-unty
     shadow, direction = r.copy(), r.copy()
     rho = start
     for step in range(steps):
-        b[:s] = direction
+        for i in range(s):
+            b[i] = direction[i]
         _cycle(levels, first, b, p, r2)
         _apply(levels, s, p, v)
         below = 0.0

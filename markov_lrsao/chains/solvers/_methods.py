@@ -23,7 +23,7 @@ __all__ = ["ROUGHLY", "Component", "Factored", "Krylov", "Multilevel", "sparse_l
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-ROUGHLY = 1e-5
+ROUGHLY = 1e-4
 """The tolerance of a correction."""
 _TOLERANCE = 1e-12
 _STEPS = 400
