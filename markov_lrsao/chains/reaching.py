@@ -42,7 +42,7 @@ from markov_lrsao.exact.balls import Ball
 from markov_lrsao.exact.frames import columns, data_frame
 from markov_lrsao.exact.graphs import reachable_from, reversed_graph
 from markov_lrsao.exact.quantity import Approximate, Exact, Infinite, Quantity
-from markov_lrsao.exact.rationals import decimal_text, to_float
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.texts import printable
 
@@ -92,7 +92,7 @@ class Reaching:
         """Return the JSON form."""
 
         def form(value: Quantity | None) -> dict[str, Any] | None:
-            return None if value is None else _form(value)
+            return None if value is None else value.to_dict()
 
         return {
             "state": self.state,
@@ -105,22 +105,6 @@ class Reaching:
             "variance": form(self.variance),
             "deviation": None if self.deviation == math.inf else self.deviation,
         }
-
-
-def _form(value: Quantity) -> dict[str, Any]:
-    """Return the JSON form; a float says within which ends the truth lies for certain."""
-    data = value.to_dict()
-    if isinstance(value, Approximate) and value.error is None:
-        data["certified"] = False
-    elif isinstance(value, Approximate):
-        assert value.error is not None
-        data |= {
-            "error": decimal_text(fmpq(*value.error.as_integer_ratio()), 3, towards=1),
-            "lower": decimal_text(value.lower, towards=-1),
-            "upper": decimal_text(value.upper, towards=1),
-            "certified": True,
-        }
-    return data
 
 
 @dataclass(frozen=True, kw_only=True)
