@@ -88,6 +88,14 @@ class Reaching:
     variance: Quantity | None
     deviation: float | None
 
+    @property
+    def standard_deviation(self) -> Quantity | None:
+        """The square root of the variance, with what is known of its error; None without one."""
+        found = self.variance
+        if found is None or (isinstance(found, Approximate) and found.error is None):
+            return None
+        return found.sqrt()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
 
@@ -104,6 +112,7 @@ class Reaching:
             "conditional_mean": form(self.conditional_mean),
             "variance": form(self.variance),
             "deviation": None if self.deviation == math.inf else self.deviation,
+            "standard_deviation": form(self.standard_deviation),
         }
 
 

@@ -207,8 +207,8 @@ def test_an_elimination_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     target = np.arange(51) == 50
     original = _float._Sweep.solve
 
-    def wrong(self: Any, *, closely: bool) -> None:
-        original(self, closely=closely)
+    def wrong(self: Any, bar: Any, *, closely: bool) -> None:
+        original(self, bar, closely=closely)
         self.values[9] *= 1 + 1e-9
 
     backward(chain, ~target, np.ones(51), field="float", rounds=np.zeros(51))

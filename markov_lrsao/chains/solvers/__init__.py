@@ -75,7 +75,7 @@ def backward(
     if system is None:
         system = System.of(chain, inside, tilted)
     given = np.asarray(constant, dtype=np.float64)
-    _float.solve_backward(chain, system, given, array, rounds, positive=positive)
+    _float.solve_backward(chain, system, given, array, rounds, positive=positive, progress=progress)
     return array
 
 

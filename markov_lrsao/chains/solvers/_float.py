@@ -46,6 +46,7 @@ from markov_lrsao.chains.solvers._system import Eliminated, System
 from markov_lrsao.chains.solvers._wide import certified
 from markov_lrsao.errors import FloatRangeError, NotAbsorbingError, SolverError
 from markov_lrsao.exact.graphs import reachable_from
+from markov_lrsao.progress import Bar, Progress, no_progress
 from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def solve_backward(
     rounds: FloatArray | None = None,
     *,
     positive: bool = False,
+    progress: Progress = no_progress,
 ) -> None:
     """Fill `values` inside with the solution of v = constant + P v; outside they are given.
 
@@ -130,7 +132,8 @@ def solve_backward(
     report = np.array([float(system.small), 1.0, 0.0])
     above = system.inside if positive else _positive(system, constant, values)
     sweep = _Sweep(chain, system, constant, values, above, report)
-    sweep.solve(closely=rounds is not None and not system.small)
+    with progress("solving in floats", total=system.size) as bar:
+        sweep.solve(bar, closely=rounds is not None and not system.small)
     _judge(values[system.inside], report, np.finfo(float).tiny)
     if rounds is not None:
         _bound(chain, system, constant, values, rounds, sweep.own)
@@ -213,14 +216,15 @@ class _Sweep:
     def __post_init__(self) -> None:
         self.own = _Roundings(self.system)
 
-    def solve(self, *, closely: bool) -> None:
+    def solve(self, bar: Bar, *, closely: bool) -> None:
         """Fill the values; `closely`: certify them where counting roundings proves too little."""
         layout, order = self.system.layout, self.system.components
         close = self.own.many() if closely else []
-        begin = 0
+        begin, told = 0, 0
         for c in sorted({*layout.large, *close}):
             self._in_bands(begin, c)
-            begin = c + 1
+            bar.advance(int(order.start[c]) - told)
+            begin, told = c + 1, int(order.start[c])
             states = self._states(c)
             if self.system.inside[states[0]]:
                 if c not in layout.large or not self._large(c):
