@@ -30,7 +30,7 @@ import numpy.typing as npt
 from flint import acb, arb, fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.chains.solvers import forward
+from markov_lrsao.chains.hitting import hitting_distribution
 from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.digits import Digits, bits_of, ends, precision
 from markov_lrsao.exact.evaluation import Evaluation
@@ -250,16 +250,6 @@ def cumulated(law: ChainLaw, times: Sequence[int], digits: int, progress: Progre
 
 def _begun(law: ChainLaw) -> dict[int, fmpq]:
     """Return where the time begins: the start, or where `begin` is first hit, exactly."""
-    chain, begin = law.chain, law.begin
-    start = {int(i): fmpq(1, len(chain.start)) for i in chain.start}
-    if begin is None:
-        return start
-    source = [start.get(i, fmpq(0)) for i in range(chain.size)]
-    steps = forward(chain, ~begin, source)
-    found = {i: p for i, p in start.items() if begin[i]}
-    for i in np.flatnonzero(~begin).tolist():
-        if steps[i] != 0:
-            for j, p in chain.row(i):
-                if begin[j]:
-                    found[j] = found.get(j, fmpq(0)) + steps[i] * p
-    return found
+    if law.begin is not None:
+        return hitting_distribution(law.chain, law.begin)
+    return {int(i): fmpq(1, len(law.chain.start)) for i in law.chain.start}

@@ -27,7 +27,8 @@ from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.doubts import Doubt, relative
-from markov_lrsao.chains.solvers import Field, System, backward
+from markov_lrsao.chains.solvers import Field, backward
+from markov_lrsao.chains.solvers._system import System
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
 from markov_lrsao.errors import FloatRangeError, SolverError
 from markov_lrsao.exact.balls import Ball

@@ -100,8 +100,6 @@ def exact(
     certain; where some are not, what is known is printed and the exit code is 3.
     """
     from markov_lrsao.answers.expected import runtime
-    from markov_lrsao.cli.estimate import estimate
-    from markov_lrsao.cli.wording import in_options
     from markov_lrsao.memory import at_most
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.model.landscape import Landscape
@@ -132,6 +130,9 @@ def exact(
         estimated = runs > 0 and digits is None and not kept
         if not (estimated and isinstance(chosen, Algorithm) and isinstance(shape, Landscape)):
             raise
+        from markov_lrsao.cli.estimate import estimate
+        from markov_lrsao.cli.wording import in_options
+
         reason = in_options(str(error), "exact")
         found = estimate(Instance(shape, chosen), runs, reason, terminal_progress)
         emit(as_json, found.to_dict, found.text)

@@ -14,7 +14,8 @@ from hard_chains import FAMILIES, hard_chain, ring, square
 from markov_lrsao import MarkovChain
 from markov_lrsao.chains.hitting import hitting_times
 from markov_lrsao.chains.reaching import reach
-from markov_lrsao.chains.solvers import System, _float, _methods, _system, _wide, backward
+from markov_lrsao.chains.solvers import _float, _methods, _system, _wide, backward
+from markov_lrsao.chains.solvers._system import System
 from markov_lrsao.chains.sources import birth_death_chain, chain_from_rows
 from markov_lrsao.errors import SolverError
 

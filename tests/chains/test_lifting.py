@@ -46,7 +46,7 @@ def test_lifting_equals_elimination(size: int, seed: int, monkeypatch: pytest.Mo
         used.append(original(*arguments))
         return used[-1]
 
-    monkeypatch.setattr(_lifting, "PAYS_FOR_LIFTING", 2)
+    monkeypatch.setattr(_exact, "_PAYS_FOR_LIFTING", 2)
     monkeypatch.setattr(_lifting, "lifted", watched)
     assert (hitting_times(chain, target), expected_at_hitting(chain, target, given)) == usual
     assert len(used) == 2
@@ -57,7 +57,7 @@ def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = web(30, 1)
     target = np.arange(32) >= 30
     usual = hitting_times(chain, target)
-    monkeypatch.setattr(_lifting, "PAYS_FOR_LIFTING", 2)
+    monkeypatch.setattr(_exact, "_PAYS_FOR_LIFTING", 2)
     monkeypatch.setattr(_lifting, "_MOST_DIGITS", 128)
     original = modular.lift
 
@@ -82,11 +82,12 @@ def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_equations_are_checked_in_integers() -> None:
     matrix = np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([3, -1, -1, 2])
     numerators, below = [fmpz(3), fmpz(4)], fmpz(5)  # 3 x - y = 1, 2 y - x = 1
-    assert _lifting._holds(matrix, numerators, below, [1, 1])
+    one, two = fmpz(1), fmpz(2)
+    assert _lifting._holds(matrix, numerators, below, [one, one])
     for wrong in ([fmpz(4), fmpz(4)], [fmpz(3), fmpz(5)]):
-        assert not _lifting._holds(matrix, wrong, below, [1, 1])
-    assert not _lifting._holds(matrix, numerators, fmpz(6), [1, 1])
-    assert not _lifting._holds(matrix, numerators, below, [1, 2])
+        assert not _lifting._holds(matrix, wrong, below, [one, one])
+    assert not _lifting._holds(matrix, numerators, fmpz(6), [one, one])
+    assert not _lifting._holds(matrix, numerators, below, [one, two])
 
 
 def test_fractions_are_found_from_residues() -> None:

@@ -9,20 +9,21 @@ come from subtraction-free elimination.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.chains.solvers import _exact, _float
-from markov_lrsao.chains.solvers._float import NEGLIGIBLE_FLOW
-from markov_lrsao.chains.solvers._system import System
+from markov_lrsao.chains.chain import MarkovChain, absorbing_outside
+from markov_lrsao.chains.doubts import NEGLIGIBLE_FLOW
+from markov_lrsao.chains.solvers import _exact
 from markov_lrsao.progress import Progress, no_progress
 
-__all__ = ["NEGLIGIBLE_FLOW", "Field", "System", "absorbing_outside", "backward", "forward"]
+if TYPE_CHECKING:
+    from markov_lrsao.chains.solvers._system import System
+
+__all__ = ["NEGLIGIBLE_FLOW", "Field", "absorbing_outside", "backward", "forward"]
 
 Field = Literal["exact", "float"]
 BoolArray = npt.NDArray[np.bool_]
@@ -68,12 +69,13 @@ def backward(
         The exact solution fails its residual check, or numbers leave the range of floats.
     """
     if field == "exact":
-        cut = absorbing_outside(chain, inside)
         values = list(outside) if outside is not None else [fmpq(0)] * chain.size
-        return _exact.solve_backward(cut, inside, list(constant), values, progress)
+        return _exact.solve_backward(chain, inside, list(constant), values, progress)
+    from markov_lrsao.chains.solvers import _float, _system
+
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
     if system is None:
-        system = System.of(chain, inside, tilted)
+        system = _system.System.of(chain, inside, tilted)
     given = np.asarray(constant, dtype=np.float64)
     _float.solve_backward(chain, system, given, array, rounds, positive=positive, progress=progress)
     return array
@@ -89,27 +91,8 @@ def forward(
 ) -> Any:
     """Solve x = source + x P inside: the expected number of steps begun in each state."""
     if field == "exact":
-        cut = absorbing_outside(chain, inside)
-        return _exact.solve_forward(cut, inside, list(source), progress)
+        return _exact.solve_forward(chain, inside, list(source), progress)
+    from markov_lrsao.chains.solvers import _float, _system
+
     given = np.asarray(source, dtype=np.float64)
-    return _float.solve_forward(chain, System.of(chain, inside), given)
-
-
-def absorbing_outside(chain: MarkovChain, inside: BoolArray) -> MarkovChain:
-    """Make every outside state absorbing, so that components do not run through it."""
-    outside = ~inside
-    loops = np.zeros(chain.size, dtype=np.bool_)
-    diagonal = chain.indices == chain.sources
-    loops[chain.sources[diagonal & (chain.numerators == chain.denominators[chain.sources])]] = True
-    if np.all(loops[outside]):
-        return chain
-    keep = inside[chain.sources]
-    counts = np.where(inside, np.diff(chain.indptr), 1)
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    indices = np.empty(indptr[-1], dtype=np.int64)
-    numerators = np.empty(indptr[-1], dtype=chain.numerators.dtype)
-    within = np.repeat(inside, counts)
-    indices[within], numerators[within] = chain.indices[keep], chain.numerators[keep]
-    indices[~within] = np.flatnonzero(outside)
-    numerators[~within] = chain.denominators[outside]
-    return replace(chain, indptr=indptr, indices=indices, numerators=numerators)
+    return _float.solve_forward(chain, _system.System.of(chain, inside), given)

@@ -42,8 +42,9 @@ import numpy as np
 import numpy.typing as npt
 
 from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.doubts import NEGLIGIBLE_FLOW
 from markov_lrsao.chains.solvers._system import Eliminated, System
-from markov_lrsao.chains.solvers._wide import certified
+from markov_lrsao.chains.solvers._wide import Planned, certified
 from markov_lrsao.errors import FloatRangeError, NotAbsorbingError, SolverError
 from markov_lrsao.exact.graphs import reachable_from
 from markov_lrsao.progress import Bar, Progress, no_progress
@@ -61,8 +62,6 @@ _UNIT = 2.0**-53
 _MANY = 3e-12 / _UNIT  # roundings of a component that are worth a certificate
 _LOST = -1073.0  # log2 of what underflow can change in one transition, twice over
 _NEGLIGIBLE = -53.0
-NEGLIGIBLE_FLOW = 1e-200
-"""Expected numbers of steps are right relative to their size from here on; below, absolutely."""
 
 
 @cache
@@ -188,7 +187,8 @@ def _bound(
     graph = system.pointer, system.columns
     count(*graph, inside, order.label, order.members, order.start, own.numbers, brought, rounds)
     asked = inside[order.members[order.start[:-1]]]
-    asked[own.proofs] = False  # their residuals are what was proved
+    # of components that were not eliminated, the residual is what was proved
+    asked[[c for c in own.proofs if isinstance(system.layout.large.get(c), Planned)]] = False
     bad = consistent(
         *graph, system.weights, system.totals, order.label, asked, constant, values, rounds
     )

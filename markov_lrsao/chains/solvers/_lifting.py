@@ -18,13 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpz
 
-from markov_lrsao.chains.solvers._methods import sparse_lu
-
-__all__ = ["PAYS_FOR_LIFTING", "lifted"]
+__all__ = ["lifted"]
 
 IntArray = npt.NDArray[np.int64]
-PAYS_FOR_LIFTING = 400
-"""States of a component from which lifting is tried."""
 _PRIME = 2_147_483_629
 _LARGEST_SUM = 2**30  # of a row of A, so that products with digits stay below 2^62
 _LARGEST_FACTORS = 20_000_000
@@ -101,6 +97,8 @@ def _shape(
 ) -> tuple[IntArray, tuple[IntArray, ...]] | None:
     """Return an order of little fill, and the patterns of both factors in it."""
     from scipy.sparse import csc_array
+
+    from markov_lrsao.chains.solvers._methods import sparse_lu
 
     size = len(pointer) - 1
     transposed = csc_array(
