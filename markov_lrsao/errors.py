@@ -67,6 +67,10 @@ class StateSpaceTooLargeError(LrsaoError):
     """The chain would not fit; the message carries the expected number of states."""
 
 
+class MemoryLimitError(LrsaoError):
+    """More memory would be needed than was allowed."""
+
+
 class SolverError(LrsaoError):
     """A solver could not finish, or its own check of the answer failed."""
 

@@ -33,6 +33,7 @@ __all__ = [
     "GRACE_SECONDS",
     "begin_worker",
     "interruptible",
+    "memory_is_limited",
     "process_pool",
     "seen",
     "spread",
@@ -51,16 +52,23 @@ T = TypeVar("T")
 
 
 class _State:
-    """What the handler in the working process knows."""
+    """What the handler in the working process knows, and a byte that both processes see."""
 
     process = 0
     seen = False
     raised = False
+    limited: Any = None
 
 
 def seen() -> bool:
     """Return whether Ctrl-C has arrived, even if something swallowed the exception."""
     return _State.seen
+
+
+def memory_is_limited(limited: bool) -> None:
+    """Tell the waiting process whether a limit of memory is in force; see `markov_lrsao.memory`."""
+    if _State.limited is not None:
+        _State.limited[0] = int(limited)
 
 
 # -- the working process ---------------------------------------------------------------------
@@ -164,9 +172,13 @@ class _Guard:
 
 def _ending(guard: _Guard, code: int) -> int:
     """Return our exit code for a child's, with a line if the child could not print one."""
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # of a progress bar
+    if code and not guard.interrupts and _State.limited is not None and _State.limited[0]:
+        # a native library had no memory, and ended the process in its own way
+        print(f"{clear}markov-lrsao: more memory than --max-memory is needed", file=sys.stderr)
+        return 2
     if code >= 0:
         return code
-    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # of a progress bar
     if guard.interrupts:
         print(f"{clear}interrupted", file=sys.stderr)
         return EXIT_CODE
@@ -189,9 +201,10 @@ def supervised(work: Callable[[], int]) -> int:
         or threading.current_thread() is not threading.main_thread()
     ):
         return work()
+    import mmap
     import warnings
 
-    parent = os.getpid()
+    parent, _State.limited = os.getpid(), mmap.mmap(-1, 1)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     with warnings.catch_warnings():
         # The only other threads are idle ones of BLAS, which knows how to be forked.

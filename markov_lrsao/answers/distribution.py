@@ -27,8 +27,16 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
+from markov_lrsao.answers.law_digits import ChainLaw, PointLaw, cumulated, inverted, refined_law
 from markov_lrsao.answers.plan import is_small
-from markov_lrsao.errors import LrsaoError, ParameterError, Refused, UndecidedComparisonError
+from markov_lrsao.errors import (
+    LrsaoError,
+    ParameterError,
+    Refused,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
+from markov_lrsao.exact.digits import Digits
 from markov_lrsao.exact.disks import Circle, Disk
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Enclosed, Infinite, Quantity
@@ -164,6 +172,35 @@ class Distribution(ABC):
             high = nextafter(high, 2.0)
         return max(low, 0.0), min(high, most, 1.0)
 
+    def digits(
+        self,
+        times: Sequence[int],
+        digits: int,
+        *,
+        above: bool = False,
+        progress: Progress = no_progress,
+    ) -> list[Digits]:
+        """Return P(T <= t), or P(T > t), at some times to so many digits, each certain.
+
+        The law is evaluated again, in balls or in integers. Where that would take too long, or
+        comparisons are open, what is known is returned, and is not certified.
+        """
+
+        def ends(wanted: int) -> list[tuple[fmpq, fmpq]]:
+            try:
+                return self._ends(times, wanted, progress)
+            except StateSpaceTooLargeError:
+                return Distribution._ends(self, times, wanted, progress)
+
+        return refined_law(ends, digits, above=above)
+
+    def _ends(
+        self, times: Sequence[int], digits: int, progress: Progress
+    ) -> list[tuple[fmpq, fmpq]]:
+        """Return ends of P(T <= t) that are some 10^-digits apart, or as near as they can be."""
+        found = [self.bounds(t) for t in times]
+        return [(_exact(low), _exact(high)) for low, high in found]
+
     def pmf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T = t)."""
         times = self._times(t)
@@ -279,10 +316,23 @@ def _few_digits(quantity: Quantity) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Powers(Distribution):
-    """From powers of the transition matrix: the probabilities themselves are stored."""
+    """From powers of the transition matrix: the probabilities themselves are stored.
+
+    Attributes
+    ----------
+    source : what more digits are found from, where nothing is open
+    """
 
     probabilities: FloatArray
+    source: ChainLaw | None = None
     method: ClassVar[str] = "powers"
+
+    def _ends(
+        self, times: Sequence[int], digits: int, progress: Progress
+    ) -> list[tuple[fmpq, fmpq]]:
+        if self.source is None:
+            return super()._ends(times, digits, progress)
+        return cumulated(self.source, times, digits, progress)
 
     @cached_property
     def cumulative(self) -> FloatArray:
@@ -311,12 +361,21 @@ class Inversion(Distribution):
     points : N
     values : G(z_j) for j = 0, 1, .. up to the truncation
     radii : bounds of their errors
+    source : what more digits are found from, where nothing is open
     """
 
     points: int
     values: npt.NDArray[np.complex128]
     radii: FloatArray
+    source: PointLaw | None = None
     method: ClassVar[str] = "inversion"
+
+    def _ends(
+        self, times: Sequence[int], digits: int, progress: Progress
+    ) -> list[tuple[fmpq, fmpq]]:
+        if self.source is None:
+            return super()._ends(times, digits, progress)
+        return inverted(self.source, times, digits, progress)
 
     @cached_property
     def _circle(self) -> Circle:

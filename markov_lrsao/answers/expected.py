@@ -11,22 +11,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from flint import arb, fmpq
+from flint import fmpq
 
 from markov_lrsao.answers.plan import (
-    Bounded,
-    Composed,
-    Counted,
-    Followed,
     Joint,
     Method,
     Options,
     Plan,
-    Relearnt,
-    Trapped,
     after_cut,
     composed,
     counted,
@@ -35,33 +28,23 @@ from markov_lrsao.answers.plan import (
     when_stuck,
 )
 from markov_lrsao.answers.results import RuntimeResult
-from markov_lrsao.answers.searches import Start, search_runtime
 from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.chains.hitting import phase_moments
+from markov_lrsao.chains.hitting import moments_of_phases
 from markov_lrsao.chains.solvers import Field
-from markov_lrsao.crossing.decomposition import Decomposition
-from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
-from markov_lrsao.crossing.line import Line
-from markov_lrsao.crossing.shared import Core
 from markov_lrsao.errors import (
     CrossingError,
     LrsaoError,
     NotAbsorbingError,
     ParameterError,
     Refused,
-    SolverError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
-    VerificationError,
     attempt,
     granted,
 )
-from markov_lrsao.exact.balls import Ball, Positive, checked
-from markov_lrsao.exact.digits import check_digits, ends, refined
-from markov_lrsao.exact.moments import central_from_factorial
-from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
-from markov_lrsao.exact.rationals import RationalLike, rational, to_float
-from markov_lrsao.exact.series import Element
+from markov_lrsao.exact.digits import check_digits
+from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
@@ -70,24 +53,16 @@ from markov_lrsao.model.named import NamedAlgorithm
 from markov_lrsao.model.parameters import hypothesis_h
 from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
-from markov_lrsao.values.enclosure import (
-    TOLERANCE,
-    counted_phases,
-    enclose_moments,
-    moments_before_cut,
-    trap_after_cut,
-)
-from markov_lrsao.values.relearning import enclose_shared_row
-from markov_lrsao.values.solving import Answer, solve_levels
+from markov_lrsao.values.answer import TOLERANCE, Answer
+
+# What only one of the ways needs is imported there: it takes a good part of a small answer's time.
+if TYPE_CHECKING:
+    from markov_lrsao.answers.searches import Start
 
 __all__ = [
-    "EXACT_VARIANCE_LIMIT",
     "Method",
     "check_hypothesis",
     "check_learner",
-    "exact_moments",
-    "moments_in_balls",
-    "moments_in_floats",
     "runtime",
     "seek_runtime",
 ]
@@ -97,11 +72,6 @@ _METHODS: tuple[Method, ...] = ("auto", "joint", "crossing", "segments")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
-EXACT_VARIANCE_LIMIT = 100_000
-"""Largest n for which crossing counts give an exact variance: about 6 s there. Beyond it the
-variance is a float with a bound of its error; the expectations stay exact."""
-EXACT_SEGMENTS_LIMIT = 300
-"""The same for segments between shared rows."""
 
 
 def check_hypothesis(
@@ -174,6 +144,8 @@ def runtime(
     if isinstance(algorithm, NamedAlgorithm):
         algorithm = algorithm.on(landscape)
     if isinstance(algorithm, Search):
+        from markov_lrsao.answers.searches import search_runtime
+
         found = search_runtime(
             landscape,
             algorithm,
@@ -305,45 +277,9 @@ def _solve(
             return chosen
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
-        case Counted(d):
-            if digits is not None:
-                return attempt(lambda: _crossing_digits(d, moments, digits))
-            return attempt(lambda: _crossing(d, options.field, moments))
-        case Composed(line):
-            limit = EXACT_SEGMENTS_LIMIT if digits is None else law.n
-            return attempt(lambda: _segments(line, options.field, moments, limit))
-        case Bounded(d):
-            enclosed = enclose_moments(d, moments)
-            return Answer(enclosed.values, "crossing", d.states, undecided=enclosed.undecided)
-        case Followed(levels):
-            found = solve_levels(levels, options.field, moments, options.tolerance)
-            return _with_better_trap(law, found)
-        case Relearnt(place):
-            return enclose_shared_row(
-                place,
-                moments,
-                tolerance=options.tolerance,
-                largest=options.max_states,
-                progress=options.progress,
-            )
-        case Trapped(trap, d):
-            infinite: list[Quantity] = [Infinite()] * moments
-            before = moments_before_cut(d, moments)
-            after = len(law.landscape.milestones) - len(before)
-            values = [infinite, *before, *[infinite] * after]
-            return Answer(values, "crossing", d.states, trap=trap)
+    from markov_lrsao.answers.counting import solved
 
-
-def _with_better_trap(law: StepLaw, found: Answer) -> Answer:
-    """Cut the bounds of a trap's probability down to those that the tail alone gives."""
-    trap = found.trap
-    if trap is None or trap.lower == trap.upper:
-        return found
-    other = trap_after_cut(law)
-    if other is None:
-        return found
-    lower, upper = max(trap.lower, other[0].lower), min(trap.upper, other[0].upper)
-    return replace(found, trap=replace(trap, lower=lower, upper=upper))
+    return solved(law, chosen, options, moments, digits)
 
 
 def _instead(law: StepLaw, error: LrsaoError, tried: Method) -> str:
@@ -389,126 +325,5 @@ def check_size(landscape: Landscape) -> None:
 
 def _joint(law: StepLaw, chain: MarkovChain, options: Options, moments: int) -> Answer:
     ends = [chain.positions >= m for m in law.landscape.milestones]
-    field, progress = options.field, options.progress
-    total = phase_moments(chain, None, ends[-1], moments, field=field, progress=progress)
-    phases = (
-        [total]
-        if len(ends) == 1
-        else [
-            phase_moments(chain, begin, end, moments, field=field, progress=progress)
-            for begin, end in zip([None, *ends[:-1]], ends, strict=True)
-        ]
-    )
-    return Answer([[Quantity.of(x) for x in q] for q in (total, *phases)], "joint", chain.size)
-
-
-def _crossing(decomposition: Decomposition, field: Field, moments: int) -> Answer:
-    law = decomposition.law
-    chosen = counted_phases(law)
-    order = 0 if field == "float" else 2 if law.n <= EXACT_VARIANCE_LIMIT else 1
-    values = exact_moments(decomposition, order) if order else [[] for _ in chosen]
-    if order < moments:
-        for known, phases in zip(
-            values, moments_in_floats(decomposition, chosen, moments), strict=True
-        ):
-            known += phases[order:]
-    return Answer(values, "crossing", decomposition.states)
-
-
-def _segments(line: Line | Core, field: Field, moments: int, limit: int) -> Answer:
-    """Return the moments that segments give; those of runs that may get stuck are infinite."""
-    count = len(line.law.landscape.milestones)
-    spans = [(0, count), *((k, k + 1) for k in range(count))]
-    known = {span: _span(line, *span, field, moments, limit) for span in dict.fromkeys(spans)}
-    trap = line.trap() if known[0, count][0].infinite else None
-    return Answer([known[span] for span in spans], "segments", line.states, trap=trap)
-
-
-def _span(
-    line: Line | Core, begin: int, end: int, field: Field, moments: int, limit: int
-) -> list[Quantity]:
-    """Return mean and central moments of the steps between two milestones, exact up to a limit."""
-    order = moments
-    if isinstance(line, Core) and (field == "float" or line.law.n > limit):
-        order = 0 if field == "float" else 1
-        floats = attempt(lambda: line.central(begin, end, moments), (SolverError,))
-        if isinstance(floats, Refused):  # floats do not hold the numbers
-            order = moments
-    found = line.passage(begin, end, order) if order else (fmpq(1),)
-    if found[0] != 1 or (order < moments and floats is None):
-        return [Infinite()] * moments
-    exact = [_in_field(x, field) for x in central_from_factorial(found)] if order else []
-    if order == moments:
-        return exact
-    assert isinstance(floats, list)
-    return exact + [Quantity.of(x) for x in floats[order:]]
-
-
-def _in_field(number: fmpq, field: Field) -> Quantity:
-    """Return an exact number, or the float next to it with a bound of the rounding."""
-    if field == "exact":
-        return Exact(number)
-    value = to_float(number)
-    return Quantity.of(Ball(value, abs(value) * 2.0**-52))
-
-
-def _crossing_digits(decomposition: Decomposition, moments: int, digits: int) -> Answer:
-    values = moments_in_balls(decomposition, counted_phases(decomposition.law), moments, digits)
-    return Answer(values, "crossing", decomposition.states)
-
-
-def exact_moments(decomposition: Decomposition, order: int) -> list[list[Quantity]]:
-    """Return mean and central moments of T and of every phase, exactly."""
-    function = GeneratingFunction(decomposition, Evaluation(exact=True, order=order))
-    return [
-        [Exact(v) for v in central_from_factorial(_whole(function(phases)))]
-        for phases in counted_phases(decomposition.law)
-    ]
-
-
-def moments_in_floats(
-    decomposition: Decomposition, chosen: Sequence[Sequence[bool]], moments: int
-) -> list[list[Quantity]]:
-    """Return mean and central moments of the marked phases, each with a bound of its error."""
-    function = GeneratingFunction(
-        decomposition, Evaluation(exact=False, central=True, order=moments)
-    )
-    with checked():
-        return [[Quantity.of(x) for x in _whole(function(phases))[1:]] for phases in chosen]
-
-
-def moments_in_balls(
-    decomposition: Decomposition, chosen: Sequence[Sequence[bool]], moments: int, digits: int
-) -> list[list[Quantity]]:
-    """Return mean and central moments of the marked phases to so many digits, each certain."""
-
-    def evaluate() -> list[list[arb]]:
-        evaluation = Evaluation(exact=False, balls=True, order=moments)
-        function = GeneratingFunction(decomposition, evaluation)
-        return [central_from_factorial(_whole(function(phases))) for phases in chosen]
-
-    return refined(evaluate, digits, 2 * moments * decomposition.law.n.bit_length())
-
-
-def _whole(element: Element) -> Element:
-    """Check that E[z^T] at z = 1 is 1: exactly, within its ball, or within the bound of its error.
-
-    Raises
-    ------
-    VerificationError
-        Some runs are lost, or counted twice.
-    """
-    mass = element[0]
-    found = mass.value if isinstance(mass, Positive) else mass
-    if isinstance(mass, Positive):
-        whole = abs(float(found) - 1) <= mass.relative
-    elif isinstance(mass, arb):
-        low, high = ends(mass)
-        whole = low <= 1 <= high
-    else:
-        whole = mass == 1
-    if not whole:
-        raise VerificationError(
-            f"the probabilities of all runs add up to {found}, not 1; please report this instance"
-        )
-    return element
+    found = moments_of_phases(chain, ends, moments, field=options.field, progress=options.progress)
+    return Answer([[Quantity.of(x) for x in q] for q in found], "joint", chain.size)

@@ -39,6 +39,7 @@ import numpy.typing as npt
 from flint import arb, fmpq
 
 from markov_lrsao.answers.distribution import Inversion
+from markov_lrsao.answers.law_digits import PointLaw
 from markov_lrsao.answers.plan import (
     Bounded,
     Composed,
@@ -48,7 +49,7 @@ from markov_lrsao.answers.plan import (
     crossing,
     slopes_follow,
 )
-from markov_lrsao.answers.segment_law import SegmentProblem, at_points
+from markov_lrsao.answers.segment_law import SegmentProblem, at_points, shortest
 from markov_lrsao.crossing.blocks import Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.generating import EdgeWeights, Evaluation, GeneratingFunction
@@ -125,6 +126,11 @@ class Problem:
     def sites(self) -> int:
         """How many numbers one point takes."""
         return max(1, sum(s.high - s.low + 1 for s in self.decomposition.sites))
+
+    @property
+    def least(self) -> int:
+        """A lower bound of T: positions change by one."""
+        return shortest(self.decomposition.law, self.phase)
 
     @property
     def phases(self) -> list[bool]:
@@ -304,6 +310,7 @@ def _inversion(
         points=points,
         values=values,
         radii=radii,
+        source=PointLaw(problem.evaluate, sites, problem.least) if undecided == 0 else None,
     )
     error = (aliasing + truncation + law.rounding + undecided) * (1 + 8 * _UNIT)
     return replace(law, error=float(error))

@@ -17,16 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers import Field
-from markov_lrsao.crossing.decomposition import Decomposition, cut_of, decompose
-from markov_lrsao.crossing.line import Line, line_of
-from markov_lrsao.crossing.shared import Core, explored_core
 from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
@@ -40,11 +37,15 @@ from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.derived import automata_of
-from markov_lrsao.values.enclosure import TOLERANCE, resolve, trap_after_cut
-from markov_lrsao.values.refinement import Refined
-from markov_lrsao.values.relearning import several_plateaus
-from markov_lrsao.values.shared_row import Plateaus
-from markov_lrsao.values.whole_run import chains_with_values
+from markov_lrsao.values.answer import TOLERANCE
+
+# What only one of the ways needs is imported there: it takes a good part of a small answer's time.
+if TYPE_CHECKING:
+    from markov_lrsao.crossing.decomposition import Decomposition
+    from markov_lrsao.crossing.line import Line
+    from markov_lrsao.crossing.shared import Core
+    from markov_lrsao.values.refinement import Refined
+    from markov_lrsao.values.shared_row import Plateaus
 
 __all__ = [
     "Bounded",
@@ -168,9 +169,11 @@ def plan(law: StepLaw, options: Options) -> Plan:
     That runs get stuck may show only when a `Joint` or `Counted` chain is solved; `when_stuck`
     then has the answer.
     """
-    if options.method == "auto" and options.merge:
+    if options.method == "auto" and options.merge and law.n >= _LEAST_RELEARNT_N:
+        from markov_lrsao.values.relearning import several_plateaus
+
         place = several_plateaus(law)
-        if not isinstance(place, Refused) and law.n >= _LEAST_RELEARNT_N:
+        if not isinstance(place, Refused):
             match composed(law):
                 case Composed() as found_at_any_n:
                     return found_at_any_n
@@ -236,12 +239,16 @@ def _at_any_n(law: StepLaw) -> Counted | Composed | Refused:
 
 def slopes_follow(law: StepLaw) -> bool:
     """Whether agent states are first met after the cut: then crossing counts leave much to it."""
+    from markov_lrsao.crossing.decomposition import cut_of
+
     cut = cut_of(law)
     return cut < law.optimum and max(law.rows_met(cut)) > int(law.row[:cut].max())
 
 
 def block_is_large(law: StepLaw) -> bool:
     """Whether no row comes back, agent states have several positions, and patterns are many."""
+    from markov_lrsao.crossing.decomposition import cut_of
+
     if cut_of(law) < law.optimum:
         return False
     regions = np.diff(np.flatnonzero(np.diff(law.row[: law.optimum], prepend=-1, append=-1)))
@@ -272,12 +279,18 @@ def joint(law: StepLaw, options: Options) -> Joint | Refused:
 
 def counted(law: StepLaw) -> Counted | Refused:
     """Count crossings, patterns deciding all comparisons."""
+    from markov_lrsao.crossing.decomposition import decompose
+
     found = attempt(lambda: decompose(law))
     return found if isinstance(found, Refused) else Counted(found)
 
 
 def composed(law: StepLaw) -> Composed | Refused:
     """Compose segments, patterns deciding all comparisons."""
+    from markov_lrsao.crossing.decomposition import cut_of
+    from markov_lrsao.crossing.line import line_of
+    from markov_lrsao.crossing.shared import explored_core
+
     if cut_of(law) < law.optimum:
         core = attempt(lambda: explored_core(law))
         return core if isinstance(core, Refused) else Composed(core)
@@ -299,6 +312,9 @@ def after_cut(
     progress: Progress = no_progress,
 ) -> Counted | Bounded | Refused:
     """Count crossings, with values after the cut; see `resolve`."""
+    from markov_lrsao.crossing.decomposition import Decomposition
+    from markov_lrsao.values.enclosure import resolve
+
     found = resolve(law, tolerance=tolerance, largest=largest, progress=progress)
     match found:
         case Refused():
@@ -319,6 +335,9 @@ def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounde
 
 def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
     """Follow values through the whole run, or find a trap after the cut."""
+    from markov_lrsao.values.enclosure import trap_after_cut
+    from markov_lrsao.values.whole_run import chains_with_values
+
     largest = MOST_VALUED_STATES if options.max_states is None else options.max_states
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):

@@ -10,7 +10,7 @@ exactly.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.distribution import Powers
+from markov_lrsao.answers.law_digits import ChainLaw
 from markov_lrsao.answers.plan import MOST_VALUED_STATES, Options, joint
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import expected_at_hitting, phase_moments
@@ -147,7 +148,9 @@ def _powers_of_chain(
     moments: list[Quantity] = [Infinite()] * 2
     if found.never == 0:
         moments = [Quantity.of(x) for x in phase_moments(chain, begin, end, field="float")]
-    return _powers(found, moments, Exact(found.never), 0.0)
+    return replace(
+        _powers(found, moments, Exact(found.never), 0.0), source=ChainLaw(chain, begin, end)
+    )
 
 
 def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Powers | Refused:
@@ -170,14 +173,17 @@ def _powers_of_levels(
             continue
         chain, phases = chain_with_values(block)
         ends = [phases > k for k in range(len(law.landscape.milestones))]
-        found = hitting_law(chain, *_interval(ends, phase), progress=progress)
+        begin, end = _interval(ends, phase)
+        found = hitting_law(chain, begin, end, progress=progress)
         values = solve_values(block, "exact" if block.undecided else "float", 2).values
         never = Quantity.enclosed(max(found.never - met, fmpq(0)), min(found.never + met, fmpq(1)))
         match values[0][0]:
             case Enclosed(_, fmpq()):
                 never = Exact(fmpq(0))  # E[T] is finite, however it is resolved
         moments = values[0 if phase is None else phase]
-        best = met, _powers(found, moments, never, float(np.nextafter(to_float(met), 2.0)))
+        unsure = float(np.nextafter(to_float(met), 2.0)) if met else 0.0
+        source = None if met else ChainLaw(chain, begin, end)
+        best = met, replace(_powers(found, moments, never, unsure), source=source)
         if met <= _NARROW:
             break
     assert best is not None

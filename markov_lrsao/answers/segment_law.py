@@ -16,8 +16,9 @@ from markov_lrsao.exact.disks import Circle, Disk
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.series import Element
+from markov_lrsao.model.law import StepLaw
 
-__all__ = ["SegmentProblem", "at_points"]
+__all__ = ["SegmentProblem", "at_points", "shortest"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -34,6 +35,12 @@ def at_points(
     # Where no step counts, the value is one for all.
     shape = (len(numbers),)
     return Disk(np.broadcast_to(found.mid, shape), np.broadcast_to(found.rad, shape))
+
+
+def shortest(law: StepLaw, phase: int | None) -> int:
+    """Return how many steps a run, or one phase of it, takes at least."""
+    ends = [0, *law.landscape.milestones]
+    return ends[-1] if phase is None else max(0, ends[phase] - ends[phase - 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +66,11 @@ class SegmentProblem:
     def lossy(self) -> bool:
         """Whether runs can get stuck before the end."""
         return self.chain.trapped is not None
+
+    @property
+    def least(self) -> int:
+        """A lower bound of T: positions change by one."""
+        return shortest(self.core.law, self.phase)
 
     @property
     def sites(self) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-__all__ = ["MarkovChain"]
+__all__ = ["MarkovChain", "absorbing_outside"]
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -164,3 +164,23 @@ class MarkovChain:
     def at_positions(self, positions: Sequence[int]) -> BoolArray:
         """Return which states lie at one of the positions."""
         return np.isin(self.positions, list(positions))
+
+
+def absorbing_outside(chain: MarkovChain, inside: BoolArray) -> MarkovChain:
+    """Make every outside state absorbing, so that components do not run through it."""
+    outside = ~inside
+    loops = np.zeros(chain.size, dtype=np.bool_)
+    diagonal = chain.indices == chain.sources
+    loops[chain.sources[diagonal & (chain.numerators == chain.denominators[chain.sources])]] = True
+    if np.all(loops[outside]):
+        return chain
+    keep = inside[chain.sources]
+    counts = np.where(inside, np.diff(chain.indptr), 1)
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    indices = np.empty(indptr[-1], dtype=np.int64)
+    numerators = np.empty(indptr[-1], dtype=chain.numerators.dtype)
+    within = np.repeat(inside, counts)
+    indices[within], numerators[within] = chain.indices[keep], chain.numerators[keep]
+    indices[~within] = np.flatnonzero(outside)
+    numerators[~within] = chain.denominators[outside]
+    return replace(chain, indptr=indptr, indices=indices, numerators=numerators)

@@ -21,7 +21,10 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Doubt", "relative"]
+__all__ = ["NEGLIGIBLE_FLOW", "Doubt", "relative"]
+
+NEGLIGIBLE_FLOW = 1e-200
+"""Expected numbers of steps are right relative to their size from here on; below, absolutely."""
 
 FloatArray = npt.NDArray[np.float64]
 _UNIT = 2.0**-53

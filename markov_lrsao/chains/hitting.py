@@ -8,6 +8,7 @@ follow the same pattern.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
 from typing import Any
 
@@ -17,16 +18,19 @@ from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.doubts import relative
-from markov_lrsao.chains.solvers import Field, absorbing_outside, backward
+from markov_lrsao.chains.solvers import Field, absorbing_outside, backward, forward
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
 from markov_lrsao.exact.balls import Ball
+from markov_lrsao.exact.graphs import reachable_from
 from markov_lrsao.progress import Progress, no_progress
 
 __all__ = [
     "central_moments",
     "expected_at_hitting",
+    "hitting_distribution",
     "hitting_times",
     "hitting_times_with_errors",
+    "moments_of_phases",
     "phase_moments",
 ]
 
@@ -159,20 +163,94 @@ def phase_moments(
         return float_moments(chain, begin, end, order, progress=progress)
     if worth_merging(chain):
         chain, begin, end = _merged(chain, begin, end)
-    start = int(chain.start[0])
-    moments = central_moments(chain, end, order, progress=progress)
     if begin is None:
-        return [values[start] for values in moments]
-    means = moments[0]
-    mean = expected_at_hitting(chain, begin, means)[start]
-    result = [mean]
-    for k in range(2, order + 1):
-        spread = [
-            sum(
-                (comb(k, m) * moments[m - 1][i] * (h - mean) ** (k - m) for m in range(2, k + 1)),
-                (h - mean) ** k,
-            )
-            for i, h in enumerate(means)
+        start = int(chain.start[0])
+        found = central_moments(chain, end, order, progress=progress)
+        return [values[start] for values in found]
+    after = _after(chain, begin, end)
+    return _averaged(chain, begin, central_moments(chain, end | ~after, order, progress=progress))
+
+
+def moments_of_phases(
+    chain: MarkovChain,
+    ends: Sequence[BoolArray],
+    order: int = 2,
+    *,
+    field: Field = "exact",
+    progress: Progress = no_progress,
+) -> list[list[Any]]:
+    """Return the moments of the whole time, and of each phase: `ends` are what phases end with.
+
+    The last phase ends with the whole time, so that exact moments of all states serve both.
+    """
+    begins = [None, *ends[:-1]]
+    if field == "float" or worth_merging(chain) or len(ends) == 1:
+        total = phase_moments(chain, None, ends[-1], order, field=field, progress=progress)
+        if len(ends) == 1:
+            return [total, total]
+        pairs = zip(begins, ends, strict=True)
+        return [
+            total,
+            *(phase_moments(chain, *p, order, field=field, progress=progress) for p in pairs),
         ]
-        result.append(expected_at_hitting(chain, begin, spread)[start])
+    whole = central_moments(chain, ends[-1], order, progress=progress)
+    start = int(chain.start[0])
+    return [
+        [values[start] for values in whole],
+        *(
+            phase_moments(chain, begin, end, order, progress=progress)
+            for begin, end in zip(begins[:-1], ends[:-1], strict=True)
+        ),
+        _averaged(chain, ends[-2], whole),
+    ]
+
+
+def _after(chain: MarkovChain, begin: BoolArray, end: BoolArray) -> BoolArray:
+    """Return the states that can be met between `begin` and `end`."""
+    cut = absorbing_outside(chain, ~end)
+    return reachable_from(cut.indptr, cut.indices, np.flatnonzero(begin))
+
+
+def _averaged(chain: MarkovChain, begin: BoolArray, moments: list[Any]) -> list[Any]:
+    """Return mean and central moments from where `begin` is first hit, given those of its states.
+
+    With m(X) the mean from the state X that is hit, the k-th central moment is
+    E[sum_l binom(k, l) m^l(X) (m(X) - m)^(k-l)].
+    """
+    where = hitting_distribution(chain, begin)
+    mean = sum((p * moments[0][i] for i, p in where.items()), fmpq(0))
+    result = [mean]
+    for k in range(2, len(moments) + 1):
+        total = fmpq(0)
+        for i, p in where.items():
+            off = moments[0][i] - mean
+            spread = off**k
+            for m in range(2, k + 1):
+                spread += comb(k, m) * moments[m - 1][i] * off ** (k - m)
+            total += p * spread
+        result.append(total)
     return result
+
+
+def hitting_distribution(chain: MarkovChain, target: BoolArray) -> dict[int, fmpq]:
+    """Return with which probability each state of `target` is the first one that is met.
+
+    >>> from markov_lrsao.chains.sources import chain_from_rows
+    >>> chain = chain_from_rows([{0: "1/3", 1: "1/3", 2: "1/3"}, {1: 1}, {2: 1}])
+    >>> hitting_distribution(chain, chain.at_positions([1, 2]))
+    {1: 1/2, 2: 1/2}
+    """
+    share = fmpq(1, len(chain.start))
+    source = [fmpq(0)] * chain.size
+    for i in chain.start.tolist():
+        source[i] = share
+    found = {i: share for i in chain.start.tolist() if target[i]}
+    seen = reachable_from(chain.indptr, chain.indices, chain.start)
+    inside = seen & ~target
+    steps = forward(chain, inside, source)
+    for i in np.flatnonzero(inside).tolist():
+        if steps[i] != 0:
+            for j, p in chain.row(i):
+                if target[j]:
+                    found[j] = found.get(j, fmpq(0)) + steps[i] * p
+    return found

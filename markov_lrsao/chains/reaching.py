@@ -9,8 +9,9 @@ m = g / h and c_ij = r_i + r_ij,
     u = w + P u,  w_i = sum_j P_ij h_j (c_ij + m_j - m_i)^2,
 
 on the states that can still reach the target, and u / h is the variance: sums of non-negative
-terms throughout. Floats use the conditioned chain P_ij h_j / h_i instead (Doob), which is the
-same divided by h_i and keeps products of small numbers apart.
+terms throughout. Exact answers take s_i = sum_j P_ij c_ij (c_ij h_j + 2 g_j) + (P s)_i and
+s / h - m^2 instead, whose numbers are shorter. Floats use the conditioned chain P_ij h_j / h_i
+(Doob), which is the same divided by h_i and keeps products of small numbers apart.
 
 Whether h is 0 or 1 is a question about the graph: h = 0 where the target cannot be reached,
 and h = 1 where no state with h = 0 can be reached before it. No number decides it. Where
@@ -41,7 +42,7 @@ from markov_lrsao.exact.balls import Ball
 from markov_lrsao.exact.frames import columns, data_frame
 from markov_lrsao.exact.graphs import reachable_from, reversed_graph
 from markov_lrsao.exact.quantity import Approximate, Exact, Infinite, Quantity
-from markov_lrsao.exact.rationals import decimal_text, to_float
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.texts import printable
 
@@ -87,11 +88,19 @@ class Reaching:
     variance: Quantity | None
     deviation: float | None
 
+    @property
+    def standard_deviation(self) -> Quantity | None:
+        """The square root of the variance, with what is known of its error; None without one."""
+        found = self.variance
+        if found is None or (isinstance(found, Approximate) and found.error is None):
+            return None
+        return found.sqrt()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
 
         def form(value: Quantity | None) -> dict[str, Any] | None:
-            return None if value is None else _form(value)
+            return None if value is None else value.to_dict()
 
         return {
             "state": self.state,
@@ -103,23 +112,8 @@ class Reaching:
             "conditional_mean": form(self.conditional_mean),
             "variance": form(self.variance),
             "deviation": None if self.deviation == math.inf else self.deviation,
+            "standard_deviation": form(self.standard_deviation),
         }
-
-
-def _form(value: Quantity) -> dict[str, Any]:
-    """Return the JSON form; a float says within which ends the truth lies for certain."""
-    data = value.to_dict()
-    if isinstance(value, Approximate) and value.error is None:
-        data["certified"] = False
-    elif isinstance(value, Approximate):
-        assert value.error is not None
-        data |= {
-            "error": decimal_text(fmpq(*value.error.as_integer_ratio()), 3, towards=1),
-            "lower": decimal_text(value.lower, towards=-1),
-            "upper": decimal_text(value.upper, towards=1),
-            "certified": True,
-        }
-    return data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,6 +301,7 @@ def _float_probabilities(
         surely.astype(np.float64),
         field="float",
         rounds=rounds,
+        positive=True,
         progress=progress,
     )
     return np.asarray(np.minimum(values, 1.0), dtype=np.float64)

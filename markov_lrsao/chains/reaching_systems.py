@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from flint import fmpq
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.doubts import Doubt, relative
 from markov_lrsao.chains.solvers import Field, backward
+from markov_lrsao.chains.solvers._system import System
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
 from markov_lrsao.errors import FloatRangeError, SolverError
 from markov_lrsao.exact.balls import Ball
@@ -97,14 +99,14 @@ class _Given:
     ----------
     weights : what a transition counts in a constant
     below : what solutions are divided by
-    tilted : transitions of the solver, where they are not the chain's own
-    rounds : roundings behind weights and below
+    system : what is solved, with the chain's own transitions or others
+    rounds : roundings behind weights and below; None if they are not known
     """
 
     weights: FloatArray
     below: FloatArray
-    tilted: FloatArray | None = None
-    rounds: float = 0.0
+    system: System
+    rounds: float | None
 
 
 class Systems:
@@ -113,6 +115,7 @@ class Systems:
     hit: Any
     miss: Any
     mean: Any
+    second: Any
     spread: Any
     error: Any
     doubt: Doubt
@@ -162,8 +165,7 @@ class Systems:
         outside: Any = None,
         *,
         where: Any = None,
-        tilted: FloatArray | None = None,
-        rounds: FloatArray | None = None,
+        **in_floats: Any,
     ) -> Any:
         return backward(
             self.chain,
@@ -171,10 +173,17 @@ class Systems:
             constant,
             outside,
             field=self.field,
-            tilted=tilted,
-            rounds=None if tilted is not None else rounds,
             progress=self.progress,
+            **in_floats,
         )
+
+    @cached_property
+    def _own(self) -> System:
+        """The system of the states inside, with the chain's own transitions."""
+        return System.of(self.chain, self.inside)
+
+    def _of(self, where: BoolArray) -> System:
+        return self._own if np.array_equal(where, self.inside) else System.of(self.chain, where)
 
     def _exactly(self, step: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
         chain, zero, one = self.chain, fmpq(0), fmpq(1)
@@ -189,20 +198,15 @@ class Systems:
             below = int(chain.denominators[i])
             first[i] += fmpq(int(chain.numerators[e]), below) * hit[j] * value
         total = self._solve(first)
-        mean = [g / h if h != 0 else zero for g, h in zip(total, hit, strict=True)]
-        result = [zero] * chain.size
+        # s = E[T^2; reached]: unlike jumps of means, its right side has one short denominator
         pointers = chain.indptr.tolist()
+        second = [zero] * chain.size
         for i in np.flatnonzero(self.inside).tolist():
-            before = step[i] - mean[i]
-            result[i] = sum(
-                (
-                    p * hit[j] * (before + moving.get(e, zero) + mean[j]) ** 2
-                    for e, (j, p) in enumerate(chain.row(i), start=pointers[i])
-                ),
-                zero,
-            )
-        self.hit, self.mean, self.spread = hit, mean, self._solve(result)
-        self.miss = None
+            for e, (j, p) in enumerate(chain.row(i), start=pointers[i]):
+                earned = step[i] + moving.get(e, zero)
+                second[i] += p * earned * (earned * hit[j] + 2 * total[j])
+        self.hit, self.miss, self.second = hit, None, self._solve(second)
+        self.mean = [g / h if h != 0 else zero for g, h in zip(total, hit, strict=True)]
 
     def _in_floats(self, earned: Sequence[fmpq], moving: Mapping[int, fmpq]) -> None:
         self._probabilities()
@@ -215,11 +219,13 @@ class Systems:
             # v / h with v = sum p h c + P v: a bound of the error is known
             below = np.where(maybe, self.hit, 1.0)
             reached = chain.probabilities * self.hit[chain.indices]
-            self._moments(step, extra, _Given(reached, below, None, self.doubt.hit + 3.0))
+            self._moments(step, extra, _Given(reached, below, self._own, self.doubt.hit + 3.0))
         except SolverError:
             if not maybe.any():
                 raise
-            self._moments(step, extra, _Given(self._tilted(), np.ones(chain.size), self._tilted()))
+            tilted = self._tilted()
+            other = System.of(chain, self.inside, tilted)
+            self._moments(step, extra, _Given(tilted, np.ones(chain.size), other, None))
             self.doubt.forget()
 
     def _moments(self, step: FloatArray, extra: FloatArray, given: _Given) -> None:
@@ -238,7 +244,7 @@ class Systems:
                 'the expected time exceeds the range of floats; use `field="exact"`'
             ) from None
         self.mean = mean / given.below
-        self.doubt.mean = rounds + given.rounds
+        self.doubt.mean = rounds + (given.rounds or 0.0)
         # A power of two, so that dividing by it rounds nothing.
         self.scale = math.ldexp(1.0, math.frexp(float(np.max(self.mean)))[1] - 1)
         inside = np.where(self.inside[rows], given.weights, 0.0)
@@ -248,9 +254,11 @@ class Systems:
         self, constant: FloatArray, given: _Given, degree: float, roundings: float = 0.0
     ) -> tuple[FloatArray, float]:
         """Return a solution with the roundings behind it, the constant being a sum over a row."""
+        if given.rounds is None:
+            return self._solve(constant, system=given.system), 0.0
         rounds = np.zeros(self.chain.size)
         rounds[self.inside] = given.rounds + degree + roundings + 4.0
-        values = self._solve(constant, tilted=given.tilted, rounds=rounds)
+        values = self._solve(constant, system=given.system, rounds=rounds)
         return values, float(np.max(rounds[self.inside], initial=0.0))
 
     def _variances(
@@ -278,7 +286,7 @@ class Systems:
             variances = np.maximum(variances, padded)
         spread, rounds = self._solved(variances, given, degree)
         self.spread = spread / given.below
-        self.doubt.of_jumps(self.spread, self.error, rounds + given.rounds)
+        self.doubt.of_jumps(self.spread, self.error, rounds + (given.rounds or 0.0))
         large = self.doubt.spread if self.doubt.known else self.error
         if np.any(large > _JUMP_ACCURACY * self.spread + _MEAN_ACCURACY * mean**2):
             first = per_state(costs * (costs + 2 * there))
@@ -288,7 +296,7 @@ class Systems:
                 second, rounds = self._solved(first, given, degree, self.doubt.mean)
                 second = second / given.below
                 error, spread = _SECOND_ERROR * second, np.maximum(second - mean**2, 0.0)
-                certified = self.doubt.of_second(second, mean, rounds + given.rounds)
+                certified = self.doubt.of_second(second, mean, rounds + (given.rounds or 0.0))
                 better = certified < self.doubt.spread if self.doubt.known else error < self.error
                 self.spread = np.where(better, spread, self.spread)
                 self.error = np.where(better, error, self.error)
@@ -304,11 +312,12 @@ class Systems:
             self.miss[lost] = 1.0
             return
         nothing, rounds = np.zeros(chain.size), np.zeros(chain.size)
-        self.hit = self._solve(nothing, self.hit, where=maybe, rounds=rounds)
+        given: Any = {"where": maybe, "rounds": rounds, "system": self._of(maybe), "positive": True}
+        self.hit = self._solve(nothing, self.hit, **given)
         self.doubt.hit = float(np.max(rounds[maybe]))
         try:
             rounds[:] = 0.0
-            self.miss = self._solve(nothing, lost.astype(np.float64), where=maybe, rounds=rounds)
+            self.miss = self._solve(nothing, lost.astype(np.float64), **given)
             self.doubt.miss = float(np.max(rounds[maybe]))
             # Next to 1 a probability has no digits left for the difference.
             self.hit = np.where(self.miss < 0.5, 1.0 - self.miss, self.hit)
@@ -355,8 +364,8 @@ class Systems:
     def variance(self, b: int) -> tuple[Any, float]:
         """Return variance (None above the range of floats) and deviation at a class."""
         if self.field == "exact":
-            ratio = self.spread[b] / self.hit[b]
-            return ratio, _square_root(ratio)
+            spread = self.second[b] / self.hit[b] - self.mean[b] ** 2
+            return spread, _square_root(spread)
         deviation = self.scale * math.sqrt(self.spread[b])
         variance, relative = deviation * deviation, self.mean[b] / self.scale
         if deviation and variance < _SMALLEST:

@@ -15,6 +15,10 @@ from markov_lrsao.texts import one_line
 
 __all__ = ["main"]
 
+_ALLOCATIONS = 50_000
+"""Objects after which Python looks for unreachable cycles: imports and explorations make very many
+objects and hardly a cycle. Python's own number, 700, costs a tenth of the start."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
@@ -66,9 +70,10 @@ def _command(arguments: Sequence[str] | None) -> int:
     """Run a command, or say how it is used; return the exit code."""
     from typer.exceptions import TyperException
 
-    from markov_lrsao.cli.app import app, usage_message
+    from markov_lrsao.cli.app import built, usage_message
 
-    given = list(arguments) if arguments is not None else None
+    given = list(arguments) if arguments is not None else sys.argv[1:]
+    app = built(given)
     try:
         return int(app(args=given, prog_name="markov-lrsao", standalone_mode=False) or 0)
     except TyperException as error:
@@ -87,8 +92,11 @@ def _drop_output() -> None:
 
 def entry_point() -> None:
     """Run as a console script."""
+    import gc
+
     from markov_lrsao.interrupts import supervised
 
+    gc.set_threshold(_ALLOCATIONS)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
@@ -32,6 +33,8 @@ from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
     from markov_lrsao.answers.distribution import Distribution, Quantile
+    from markov_lrsao.cli.options import Instance
+    from markov_lrsao.exact.digits import Digits
     from markov_lrsao.exact.quantity import Quantity
 
 __all__ = ["check_plot", "distribution"]
@@ -73,8 +76,8 @@ def distribution(
 ) -> None:
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T]).
 
-    Only digits that are certain are printed. With --digits so many are asked for of E[T], its
-    deviation and every P(T <= t); where some are not certain, the exit code is 3.
+    Only digits that are certain are printed. With --digits so many are computed of E[T], Var[T],
+    the deviation, every P(T <= t) and every tail; if some are not certain, the exit code is 3.
     """
     from markov_lrsao.answers.distribution import distribution as law_of
     from markov_lrsao.exact.digits import check_digits
@@ -95,7 +98,6 @@ def distribution(
         outside_h=outside_h,
         progress=terminal_progress,
     )
-    found = [law.quantile_range(level) for level in levels]
     name = "T" if phase is None else f"T{phase}"
     if plot is not None:
         from markov_lrsao.figures import plots
@@ -103,15 +105,24 @@ def distribution(
         with plots.saved(plot) as axes:
             plots.distribution(law, quantiles=levels, name=name, ax=axes)
             axes.set_title(f"{shape.name}, {shape.size}", fontsize=10)
+    moments = [law.expectation, law.variance, law.standard_deviation]
+    if digits is not None:
+        moments = _moments(chosen, law, phase, digits)
+    found = _Found(
+        name,
+        law,
+        tuple(law.quantile_range(level) for level in levels),
+        tuple(moments),
+        _cdf(law, times, digits),
+        _tails(law, digits),
+        digits,
+    )
     emit(
         as_json,
-        lambda: {"n": shape.n, "ell": shape.ell, **_as_dict(name, law, found, times, digits)},
-        lambda: (
-            _text(shape.size, name, law, found, times, digits)
-            + ("" if plot is None else f"\n\nwritten: {plot}")
-        ),
+        lambda: {"n": shape.n, "ell": shape.ell, **found.to_dict()},
+        lambda: found.text(shape.size) + ("" if plot is None else f"\n\nwritten: {plot}"),
     )
-    if digits is not None and not _certified(law, times, digits):
+    if not found.certified:
         raise typer.Exit(NOT_CERTIFIED)
 
 
@@ -140,146 +151,158 @@ def check_plot(plot: Path | None) -> None:
         raise ParameterError(f"--plot {plot}: the folder does not exist")
 
 
-def _tails(law: Distribution) -> list[tuple[float, float, float]]:
-    """Return (c, low, high) with P(T > c m) in [low, high], m the mean of the runs that end.
+def _moments(chosen: Instance, law: Distribution, phase: int | None, digits: int) -> list[Quantity]:
+    """Return mean, variance and deviation by their digits, of an answer of their own."""
+    from markov_lrsao.answers.expected import runtime
+    from markov_lrsao.errors import LrsaoError, Refused, attempt
+    from markov_lrsao.exact.digits import with_digits
+    from markov_lrsao.exact.quantity import Approximate
+
+    mean, variance = law.expectation, law.variance
+    if isinstance(mean, Approximate):  # else nothing better is known
+        found = attempt(
+            lambda: runtime(chosen.landscape, chosen.algorithm, digits=digits, outside_h=True),
+            (LrsaoError,),
+        )
+        if not isinstance(found, Refused):
+            mean, variance = found.total, found.variance
+            if phase is not None:
+                mean, variance = found.phases[phase - 1], found.phase_variances[phase - 1]
+    variance = with_digits(variance, digits)
+    return [with_digits(mean, digits), variance, with_digits(variance.sqrt(), digits)]
+
+
+def _cdf(law: Distribution, times: list[int], digits: int | None) -> dict[int, Digits]:
+    """Return P(T <= t) at some times; without a wish twelve digits are enough."""
+    from markov_lrsao.exact.digits import Digits
+
+    if digits is None:
+        return {t: Digits.between(*law.bounds(t), _MOST_DIGITS) for t in times}
+    found = law.digits(times, digits, progress=terminal_progress) if times else []
+    return dict(zip(times, found, strict=True))
+
+
+def _tails(law: Distribution, digits: int | None) -> list[tuple[float, Digits]]:
+    """Return (c, P(T > c m)), m the mean of the runs that end.
 
     Where only an enclosure of the mean is known, m may be anything in it.
     """
+    from markov_lrsao.exact.digits import Digits
     from markov_lrsao.exact.quantity import Enclosed
     from markov_lrsao.exact.rationals import to_float
 
     low = high = law.finite_mean
+    if not isfinite(low):
+        return []
     match law.expectation:
         case Enclosed(lower, upper) if upper is not None:
             low, high = to_float(lower), to_float(upper)
-    return [
-        (c, 1 - law.bounds(int(c * high))[1], 1 - law.bounds(int(c * low))[0]) for c in _FACTORS
-    ]
-
-
-def _moments(law: Distribution, digits: int | None) -> list[Quantity]:
-    """Return mean, variance and deviation, by their digits where these are asked for."""
-    from markov_lrsao.exact.digits import with_digits
-
-    found = [law.expectation, law.variance, law.standard_deviation]
-    return found if digits is None else [with_digits(x, digits) for x in found]
-
-
-def _certified(law: Distribution, times: list[int], digits: int) -> bool:
-    """Whether all digits of moments and probabilities are certain; infinite moments are."""
-    from markov_lrsao.exact.digits import Digits
-
-    moments = _moments(law, digits)
-    return all(x.infinite or (isinstance(x, Digits) and x.certified) for x in moments) and all(
-        Digits.between(*law.bounds(t), digits).certified for t in times
-    )
-
-
-def _probability(law: Distribution, t: int, digits: int | None) -> dict[str, Any]:
-    """Return P(T <= t) with its certain digits; without a wish twelve are enough."""
-    from markov_lrsao.exact.digits import Digits
-
-    low, high = law.bounds(t)
-    found = Digits.between(low, high, digits or _MOST_DIGITS)
-    data = found.to_dict()
-    return {
-        "t": t,
-        "probability": float(law.cdf(t)),
-        "lower": low,
-        "upper": high,
-        "decimal": data["decimal"],
-        "error": data["error"],
-        "certified": found.certified if digits else found.certain > 0,
-    }
-
-
-def _as_dict(
-    name: str, law: Distribution, found: list[Quantile], times: list[int], digits: int | None
-) -> dict[str, Any]:
-
-    from markov_lrsao.exact.quantity import Enclosed, Infinite
-
-    known = not isinstance(law.expectation, Enclosed | Infinite)
-    expectation, variance, deviation = _moments(law, digits)
-    asked: dict[str, Any] = {}
-    if digits is not None:
-        asked = {"digits": digits, "certified": _certified(law, times, digits)}
-        asked["deviation"] = deviation.to_dict()
-    return {
-        "quantity": name,
-        "method": law.method,
-        "error_bound": law.error,
-        "mean": law.mean if known else None,
-        "standard_deviation": law.deviation if known else None,
-        **asked,
-        "expectation": expectation.to_dict(),
-        "variance": variance.to_dict(),
-        "never": law.never.to_dict(),
-        "mean_if_finite": law.finite_mean if isfinite(law.finite_mean) else None,
-        "quantiles": [q.to_dict() for q in found],
-        "tails": []
-        if not isfinite(law.finite_mean)
-        else [
-            {"factor": c, "probability": (low + high) / 2, "lower": low, "upper": high}
-            for c, low, high in _tails(law)
-        ],
-        "cdf": [_probability(law, t, digits) for t in times],
-    }
-
-
-def _text(
-    size: str,
-    name: str,
-    law: Distribution,
-    found: list[Quantile],
-    times: list[int],
-    digits: int | None,
-) -> str:
-
-    mean = f"E[{name}]" if law.always_ends else "m"
-    blocks = [
-        law.describe(name, f", {size}"),
-        table(["level", "quantile"], [[f"{q.level:g}", str(q)] for q in found], right=[1]),
-    ]
-    if digits is not None:
-        named = zip(
-            (f"E[{name}]", f"Var[{name}]", f"sd[{name}]"), _moments(law, digits), strict=True
+    first, last = ([int(c * m) for c in _FACTORS] for m in (low, high))
+    if digits is not None and first == last:
+        found = law.digits(first, digits, above=True, progress=terminal_progress)
+    else:
+        ends = (
+            (1 - law.bounds(b)[1], 1 - law.bounds(a)[0]) for a, b in zip(first, last, strict=True)
         )
-        blocks.insert(1, table(["quantity", "decimal", "error"], [[x, *q.cells] for x, q in named]))
-    if isfinite(law.finite_mean):
-        blocks.append(
-            table(
-                ["c", f"P({name} > c {mean})"],
-                [[f"{c:g}", _between(low, high)] for c, low, high in _tails(law)],
-                right=[0],
+        found = [Digits.between(*pair, digits or _DIGITS) for pair in ends]
+    return list(zip(_FACTORS, found, strict=True))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All that is printed; see `_moments`, `_cdf` and `_tails`."""
+
+    name: str
+    law: Distribution
+    quantiles: tuple[Quantile, ...]
+    moments: tuple[Quantity, ...]
+    cdf: dict[int, Digits]
+    tails: list[tuple[float, Digits]]
+    digits: int | None
+
+    @property
+    def certified(self) -> bool:
+        """Whether all digits that were asked for are certain; infinite moments are."""
+        from markov_lrsao.exact.digits import Digits
+
+        numbers = (*self.moments, *self.cdf.values(), *(x for _, x in self.tails))
+        return self.digits is None or all(
+            x.infinite or (isinstance(x, Digits) and x.certified) for x in numbers
+        )
+
+    def _probability(self, x: Digits) -> dict[str, Any]:
+        """Return the JSON form of a probability; ends are floats where no digits were asked for."""
+        from markov_lrsao.exact.rationals import to_float
+
+        data = x.to_dict()
+        found = {"probability": float(x), **{key: data[key] for key in ("decimal", "error")}}
+        if self.digits is not None:
+            return found | {key: data[key] for key in ("lower", "upper", "certified")}
+        assert x.upper is not None
+        ends = {"lower": to_float(x.lower), "upper": to_float(x.upper)}
+        return found | ends | {"certified": x.certain > 0}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        from markov_lrsao.exact.quantity import Enclosed, Infinite
+
+        law = self.law
+        known = not isinstance(law.expectation, Enclosed | Infinite)
+        expectation, variance, deviation = self.moments
+        asked: dict[str, Any] = {}
+        if self.digits is not None:
+            asked = {"digits": self.digits, "certified": self.certified}
+        return {
+            "quantity": self.name,
+            "method": law.method,
+            "error_bound": law.error,
+            "mean": law.mean if known else None,
+            "standard_deviation": law.deviation if known else None,
+            **asked,
+            "expectation": expectation.to_dict(),
+            "variance": variance.to_dict(),
+            "deviation": deviation.to_dict(),
+            "never": law.never.to_dict(),
+            "mean_if_finite": law.finite_mean if isfinite(law.finite_mean) else None,
+            "quantiles": [q.to_dict() for q in self.quantiles],
+            "tails": [{"factor": c, **self._probability(x)} for c, x in self.tails],
+            "cdf": [{"t": t, **self._probability(x)} for t, x in self.cdf.items()],
+        }
+
+    def text(self, size: str) -> str:
+        """Return tables for people."""
+        name, law = self.name, self.law
+        mean = f"E[{name}]" if law.always_ends else "m"
+        rows = [[f"{q.level:g}", str(q)] for q in self.quantiles]
+        blocks = [law.describe(name, f", {size}"), table(["level", "quantile"], rows, right=[1])]
+        if self.digits is not None:
+            named = zip((f"E[{name}]", f"Var[{name}]", f"sd[{name}]"), self.moments, strict=True)
+            blocks.insert(
+                1, table(["quantity", "decimal", "error"], [[x, *q.cells] for x, q in named])
             )
-        )
-    if times:
-        blocks.append(
-            table(
-                ["t", f"P({name} <= t)"],
-                [
-                    [f"{t:,}", _between(*law.bounds(t), digits=digits or _MOST_DIGITS)]
-                    for t in times
-                ],
-                right=[0],
-            )
-        )
-    return "\n\n".join(blocks)
+        for title, lines in (
+            (["c", f"P({name} > c {mean})"], [[f"{c:g}", _shown(x)] for c, x in self.tails]),
+            (["t", f"P({name} <= t)"], [[f"{t:,}", _shown(x)] for t, x in self.cdf.items()]),
+        ):
+            if lines:
+                blocks.append(table(title, lines, right=[0]))
+        return "\n\n".join(blocks)
 
 
-def _between(low: float, high: float, digits: int = _DIGITS) -> str:
-    """Return a number known to lie between two, by its digits or by its ends.
+def _shown(x: Digits) -> str:
+    """Return a probability by its digits, or by its ends where few are certain.
 
-    >>> _between(0.123456, 0.123458), _between(0.1, 0.2), _between(0.0, 1e-9)
-    ('0.12346', '0.1 to 0.2', '0 to 1e-09')
+    >>> from markov_lrsao.exact.digits import Digits
+    >>> ends = (0.123456, 0.123458), (0.1, 0.2), (0.0, 1e-9)
+    >>> [_shown(Digits.between(*pair, 6)) for pair in ends]
+    ['0.12346', '0.1 to 0.2', '0 to 1e-09']
     """
-    from markov_lrsao.exact.digits import Digits
+    from markov_lrsao.exact.rationals import to_float
 
-    found = Digits.between(low, high, digits)
-    if found.certain >= min(3, digits):
-        return found.decimal
-    return f"{_outwards(low, -1)} to {_outwards(high, 1)}"
+    if x.certain >= min(3, x.digits):
+        return x.decimal
+    assert x.upper is not None
+    return f"{_outwards(to_float(x.lower), -1)} to {_outwards(to_float(x.upper), 1)}"
 
 
 def _outwards(x: float, side: int) -> str:

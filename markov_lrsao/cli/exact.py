@@ -25,6 +25,7 @@ from markov_lrsao.cli.options import (
     GammaOption,
     Instance,
     JsonOption,
+    MaxMemoryOption,
     NOption,
     OutsideHOption,
     ROption,
@@ -79,6 +80,7 @@ def exact(
     moments: _MomentsOption = 2,
     unmerged: UnmergedOption = False,
     max_states: Annotated[int | None, MAX_STATES] = None,
+    max_memory: MaxMemoryOption = None,
     tolerance: ToleranceOption = None,
     runs: _RunsOption = 10_000,
     outside_h: OutsideHOption = False,
@@ -98,8 +100,7 @@ def exact(
     certain; where some are not, what is known is printed and the exit code is 3.
     """
     from markov_lrsao.answers.expected import runtime
-    from markov_lrsao.cli.estimate import estimate
-    from markov_lrsao.cli.wording import in_options
+    from markov_lrsao.memory import at_most
     from markov_lrsao.model.algorithm import Algorithm
     from markov_lrsao.model.landscape import Landscape
 
@@ -107,27 +108,31 @@ def exact(
     shape = searched(n, ell, landscape, helpers)
     chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     try:
-        result = runtime(
-            shape,
-            chosen,
-            method=method.value,
-            field="float" if floats else "exact",
-            moments=moments,
-            merge=not unmerged,
-            outside_h=outside_h,
-            max_states=max_states,
-            tolerance=tolerance,
-            start=start,
-            at_least=at_least,
-            digits=digits,
-            progress=terminal_progress,
-        )
+        with at_most(max_memory):
+            result = runtime(
+                shape,
+                chosen,
+                method=method.value,
+                field="float" if floats else "exact",
+                moments=moments,
+                merge=not unmerged,
+                outside_h=outside_h,
+                max_states=max_states,
+                tolerance=tolerance,
+                start=start,
+                at_least=at_least,
+                digits=digits,
+                progress=terminal_progress,
+            )
     except (UndecidedComparisonError, StateSpaceTooLargeError) as error:
         own = method is not Method.auto or max_states is not None  # a limit of one's own is kept
         kept = own and isinstance(error, StateSpaceTooLargeError)
         estimated = runs > 0 and digits is None and not kept
         if not (estimated and isinstance(chosen, Algorithm) and isinstance(shape, Landscape)):
             raise
+        from markov_lrsao.cli.estimate import estimate
+        from markov_lrsao.cli.wording import in_options
+
         reason = in_options(str(error), "exact")
         found = estimate(Instance(shape, chosen), runs, reason, terminal_progress)
         emit(as_json, found.to_dict, found.text)

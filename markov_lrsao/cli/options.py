@@ -103,10 +103,19 @@ def integer(text: str) -> int:
 
 def size(text: str) -> int:
     """Read a number of bytes such as 500M."""
+    return _bytes(text, "--max-size")
+
+
+def memory(text: str) -> int:
+    """Read a number of bytes such as 4G."""
+    return _bytes(text, "--max-memory")
+
+
+def _bytes(text: str, option: str) -> int:
     from markov_lrsao.inputs import parse_size
 
     try:
-        return parse_size(text, "--max-size")
+        return parse_size(text, option)
     except ParameterError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -230,6 +239,16 @@ MaxSizeOption = Annotated[
         parser=size,
         metavar="<size>",
         show_default="256M",
+    ),
+]
+MaxMemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-memory",
+        help="Most bytes of memory to take, e.g. 4G (Linux).",
+        parser=memory,
+        metavar="<size>",
+        show_default="all there is",
     ),
 ]
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw the result (png, svg, pdf).")]

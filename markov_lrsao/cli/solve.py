@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from markov_lrsao.cli.options import JsonOption, MaxSizeOption
+from markov_lrsao.cli.options import JsonOption, MaxMemoryOption, MaxSizeOption
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ExactnessError, ParameterError
 from markov_lrsao.progress import terminal_progress
@@ -24,6 +24,7 @@ __all__ = ["solve"]
 
 _BEYOND = "(outside the range of floats)"
 _IN_FLOATS = "in floats, with certain bounds for the probabilities read, as exact rationals"
+_DEVIATION_DIGITS = 20
 _MOST_SHOWN = 20  # start states in a table for people; --json has all
 
 
@@ -52,9 +53,34 @@ def solve(
         bool, typer.Option("--exact", help="Exact rationals instead of floats.")
     ] = False,
     max_size: MaxSizeOption = None,
+    max_memory: MaxMemoryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print probability, expected time and variance of reaching a label."""
+    from markov_lrsao.memory import at_most
+
+    with at_most(max_memory):
+        read, result = _solved(
+            file, target, target_state, start, reward, exact=exact, max_size=max_size
+        )
+    name = target if target is not None else ", ".join(map(str, target_state or ()))
+    emit(
+        as_json,
+        lambda: _object(file, name, reward, read, result),
+        lambda: _text(file, name, reward, read, result),
+    )
+
+
+def _solved(
+    file: Path,
+    target: str | None,
+    target_state: list[int] | None,
+    start: list[int] | None,
+    reward: str | None,
+    *,
+    exact: bool,
+    max_size: int | None,
+) -> tuple[ChainFile, ReachingResult]:
     from markov_lrsao.chains.reaching import reach
     from markov_lrsao.exchange import read_chain
 
@@ -76,12 +102,7 @@ def solve(
         field="exact" if exact else "float",
         progress=terminal_progress,
     )
-    name = target if target is not None else ", ".join(map(str, target_state or ()))
-    emit(
-        as_json,
-        lambda: _object(file, name, reward, read, result),
-        lambda: _text(file, name, reward, read, result),
-    )
+    return read, result
 
 
 def _target(read: ChainFile, target: str | None, states: list[int] | None) -> Any:
@@ -162,26 +183,27 @@ def _named(start: Reaching) -> str:
 
 
 def _within(value: Quantity) -> str:
-    """Return the bound of a float's error, rounded up."""
-    from flint import fmpq
-
+    """Return a bound of the distance between a float's decimal and the truth."""
     from markov_lrsao.exact.quantity import Approximate
-    from markov_lrsao.exact.rationals import decimal_text
 
     if not isinstance(value, Approximate) or value.error is None:
         return "(float)"
     if value.error == 0:
         return "exact, by the graph"
-    return f"within {decimal_text(fmpq(*value.error.as_integer_ratio()), 2, towards=1)}"
+    return f"within {value.to_dict()['error']}"
 
 
-def _deviation(start: Reaching) -> str:
-    """Return the digits of the deviation that the variance's error leaves."""
-    from markov_lrsao.exact.quantity import Approximate
+def _deviation(start: Reaching) -> list[str]:
+    """Return the digits of the deviation that are certain, and how certain they are."""
+    from markov_lrsao.exact.digits import with_digits
 
-    if isinstance(start.variance, Approximate) and start.variance.error is not None:
-        return start.variance.sqrt().decimal
-    return f"{start.deviation:.17g}"
+    found = start.standard_deviation
+    if found is None:
+        finite = start.deviation is not None and math.isfinite(start.deviation)
+        return [f"{start.deviation:.3g}", "(float)"] if finite else ["-", _BEYOND]
+    if found.exact or not start.variance or not start.variance.exact:
+        return [found.decimal, found.rational or _within(found)]
+    return list(with_digits(found, _DEVIATION_DIGITS).cells)
 
 
 def _rows(start: Reaching) -> list[str]:
@@ -201,12 +223,5 @@ def _rows(start: Reaching) -> list[str]:
         rows.append(row("1 - probability", start.miss))
         rows.append(["mean", start.mean.decimal, "infinite: the target may be missed"])
     rows += [row(f"mean{given}", start.conditional_mean), row(f"variance{given}", start.variance)]
-    finite = start.deviation is not None and math.isfinite(start.deviation)
-    rows.append(
-        [
-            f"deviation{given}",
-            _deviation(start) if finite else "-",
-            "" if finite else _BEYOND,
-        ]
-    )
+    rows.append([f"deviation{given}", *_deviation(start)])
     return table(["quantity", "decimal", "fraction"], rows).split("\n")

@@ -20,7 +20,7 @@ from typing import Any
 from flint import arb, ctx, fmpq
 
 from markov_lrsao.errors import ParameterError, VerificationError
-from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity
+from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity, root
 from markov_lrsao.exact.rationals import decimal_text, rational
 
 __all__ = [
@@ -137,6 +137,12 @@ class Digits(Enclosed):
     def __str__(self) -> str:
         """Return the digits, or the enclosure where they are not all certain."""
         return self.decimal if self.certified else f"[{', '.join(self.ends)}]"
+
+    def sqrt(self) -> Quantity:
+        """Return the square root, of which as many digits are wanted."""
+        more = self.digits + _MORE_DIGITS
+        upper = None if self.upper is None else root(self.upper, 1, more)
+        return Digits(root(self.lower, 0, more), upper, self.digits)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""

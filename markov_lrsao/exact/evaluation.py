@@ -36,9 +36,10 @@ class Evaluation:
     Attributes
     ----------
     exact : rationals instead of floats
-    balls : `arb` numbers of the precision that is set, which contain every rounding
+    balls : `arb` numbers of the precision that is set, which contain every rounding; `acb` at
+        complex points
     order : about z = 1: number of derivatives
-    nodes : complex points z instead, as an array or as disks; then order is 0
+    nodes : complex points z instead, as an array (of `acb`, too) or as disks; then order is 0
     complements : 1 - z, where the points are disks
     majorant : at the nodes, evaluate a bound of the modulus instead: every factor
         1/(1 - P_ii z) is replaced by its modulus and every other weight by its absolute value
@@ -80,7 +81,7 @@ class Evaluation:
     @property
     def by_position(self) -> bool:
         """Whether matrices are functions of the position, to be multiplied as such."""
-        return self.exact or self.balls
+        return self.at_one and (self.exact or self.balls)
 
     @property
     def over_functions(self) -> Evaluation:
@@ -98,6 +99,8 @@ class Evaluation:
         if self.central:
             return Measure.certain(0, self.order)
         unit, zero = _ONES[self.exact, self.balls]
+        if not self.at_one and self.balls:
+            return (np.full(len(self.nodes), arb(1), dtype=object),)
         if not self.at_one:
             ones = np.ones(len(self.nodes), np.float64 if self.majorant else np.complex128)
             return (Disk(ones) if self.disks else ones,)
@@ -154,7 +157,8 @@ class Evaluation:
         if self.exact:
             return np.array([fmpq(int(x), denominator) for x in numerators], dtype=object)
         if self.balls:
-            return np.array([arb(int(x)) / denominator for x in numerators], dtype=object)
+            found = np.array([arb(int(x)) / denominator for x in numerators], dtype=object)
+            return found if self.at_one else found[:, None]
         if self.disks:
             return Disk.ratio(numerators, denominator)[:, None]
         values = np.asarray(numerators, dtype=np.float64) / denominator

@@ -18,6 +18,8 @@ __all__ = [
     "Components",
     "components",
     "components_of",
+    "components_within",
+    "grouped",
     "reachable_from",
     "reversed_graph",
     "sort_components",
@@ -57,12 +59,32 @@ def components(indptr: IntArray, indices: IntArray) -> Components:
     """Return the strongly connected components of a graph in CSR form, successors first."""
     size = len(indptr) - 1
     if size + len(indices) <= _SMALL:
-        count, label = _tarjan(indptr.tolist(), indices.tolist())
+        ends, to = indptr.tolist(), indices.tolist()
+        count, found = _tarjan([to[a:b] for a, b in pairwise(ends)])
+        label = np.array(found, dtype=np.int64)
     else:
         count, label = _by_scipy(indptr, indices)
     members = np.argsort(label, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=count))])
     return Components(label, members.astype(np.int64), start.astype(np.int64))
+
+
+def components_within(
+    indptr: IntArray, indices: IntArray, inside: npt.NDArray[np.bool_]
+) -> Components:
+    """Return the components among some of the states; `members` are these, `label` is theirs."""
+    states = np.flatnonzero(inside)
+    if len(states) == len(inside):
+        return components(indptr, indices)
+    place = np.full(len(inside), -1, dtype=np.int64)
+    place[states] = np.arange(len(states))
+    counts = np.diff(indptr)[states]
+    at = np.repeat(indptr[states] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    to = place[indices[at]]
+    kept = np.concatenate([[0], np.cumsum(to >= 0)])
+    ends = kept[np.concatenate([[0], np.cumsum(counts)])]
+    found = components(ends.astype(np.int64), to[to >= 0])
+    return Components(found.label, states[found.members], found.start)
 
 
 def _by_scipy(indptr: IntArray, indices: IntArray) -> tuple[int, IntArray]:
@@ -83,12 +105,12 @@ def _by_scipy(indptr: IntArray, indices: IntArray) -> tuple[int, IntArray]:
     return int(count), label
 
 
-def _tarjan(indptr: list[int], indices: list[int]) -> tuple[int, IntArray]:
+def _tarjan(successors: Sequence[Collection[int]]) -> tuple[int, list[int]]:
     """Return the same by Tarjan's algorithm, which completes successors first."""
-    size = len(indptr) - 1
+    size = len(successors)
     label, seen, low = [-1] * size, [0] * size, [0] * size
     # What is still to be followed of each state's successors, in one order whatever theirs is.
-    further = [sorted(indices[a:b], reverse=True) for a, b in pairwise(indptr)]
+    further = [sorted(row, reverse=True) for row in successors]
     stack: list[int] = []
     count = time = 0
     for root in range(size):
@@ -115,7 +137,22 @@ def _tarjan(indptr: list[int], indices: list[int]) -> tuple[int, IntArray]:
                 while label[node] < 0:
                     label[stack.pop()] = count
                 count += 1
-    return count, np.array(label, dtype=np.int64)
+    return count, label
+
+
+def grouped(successors: Sequence[Collection[int]]) -> tuple[list[int], list[list[int]]]:
+    """Return the component of every state, and the states of each component, successors first.
+
+    The same as `components_of` in plain lists: for small graphs, of which there are many.
+
+    >>> grouped([[1], [0, 2], []])
+    ([1, 1, 0], [[2], [0, 1]])
+    """
+    count, label = _tarjan(successors)
+    members: list[list[int]] = [[] for _ in range(count)]
+    for state, c in enumerate(label):
+        members[c].append(state)
+    return label, members
 
 
 def components_of(successors: Sequence[Collection[int]]) -> Components:
@@ -149,7 +186,9 @@ def sort_components(count: int, source: IntArray, target: IntArray) -> IntArray:
     return number
 
 
-def reachable_from(indptr: IntArray, indices: IntArray, start: IntArray) -> npt.NDArray[np.bool_]:
+def reachable_from(
+    indptr: IntArray, indices: npt.NDArray[np.signedinteger], start: IntArray
+) -> npt.NDArray[np.bool_]:
     """Return which states can be reached from any of `start` (themselves included)."""
     size = len(indptr) - 1
     if size + len(indices) <= _SMALL:

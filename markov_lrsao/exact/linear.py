@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpz, fmpz_mat
 
 __all__ = ["solve_columns", "solve_rows"]
 
@@ -48,12 +48,27 @@ def solve_rows(rows: Sequence[Row], right: Sequence[fmpq]) -> list[fmpq]:
 
 
 def _solve(rows: Sequence[Row], right: Sequence[fmpq], *, transposed: bool) -> list[fmpq]:
+    """Solve in integers: with row i times d_i, A = diag(d) (1 - P), the systems are A x = d b and
+    A^T y = b, x = d y. One denominator of the whole right side keeps the entries of A short.
+    """
     size = len(rows)
-    matrix = fmpq_mat(size, size)
+    matrix = fmpz_mat(size, size)
+    scales = []
     for i, row in enumerate(rows):
-        matrix[i, i] = matrix[i, i] + 1
+        entries: dict[int, fmpq] = {i: fmpq(1)}
         for j, weight in row:
-            at = (j, i) if transposed else (i, j)
-            matrix[at] = matrix[at] - weight
-    solution = matrix.solve(fmpq_mat(size, 1, list(right)))
-    return [solution[i, 0] for i in range(size)]
+            entries[j] = entries.get(j, 0) - weight
+        scale = fmpz(1)
+        for weight in entries.values():
+            scale = scale.lcm(weight.q)
+        for j, weight in entries.items():
+            matrix[(j, i) if transposed else (i, j)] = weight.p * (scale // weight.q)
+        scales.append(scale)
+    given = list(right) if transposed else [d * b for d, b in zip(scales, right, strict=True)]
+    below = fmpz(1)
+    for value in given:
+        below = below.lcm(value.q)
+    whole = fmpz_mat(size, 1, [value.p * (below // value.q) for value in given])
+    solution = matrix.solve(whole)
+    found = [solution[i, 0] / below for i in range(size)]
+    return [d * y for d, y in zip(scales, found, strict=True)] if transposed else found

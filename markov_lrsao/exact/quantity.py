@@ -34,6 +34,7 @@ from markov_lrsao.exact.balls import Ball
 from markov_lrsao.exact.rationals import (
     decimal_text,
     fraction,
+    rational,
     rational_text,
     shorten,
     to_float,
@@ -49,13 +50,14 @@ __all__ = [
     "Simulated",
     "Trap",
     "known_digits",
+    "root",
 ]
 
 Number: TypeAlias = "Quantity | int | Rational | fmpq | fmpz"
 """What a quantity may be combined with: a quantity, an integer, a Fraction or an fmpq."""
 Range = tuple[fmpq | None, fmpq | None]
 """Two ends; None is infinity. Only an infinite number has a lower end None."""
-_ROOT_SCALE = 10**25
+_ROOT_PLACES = 25
 
 
 class Quantity:
@@ -141,7 +143,7 @@ class Quantity:
     def sqrt(self) -> Quantity:
         """Return the square root of a non-negative number; an exact one is enclosed."""
         return Quantity.enclosed(
-            _root(self.lower, 0), None if self.upper is None else _root(self.upper, 1)
+            root(self.lower, 0), None if self.upper is None else root(self.upper, 1)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -342,15 +344,23 @@ class Approximate(Quantity):
 
     @property
     def decimal(self) -> str:
-        """The digits that the error leaves."""
+        """The digits that the error leaves; 0 where not even the sign is known."""
+        if self.error and abs(self.middle) <= self.error:
+            return "0"
         return f"{self.middle:.{known_digits(self.middle, self.error)}g}"
 
     @property
+    def off(self) -> fmpq:
+        """A bound of |decimal - number|: the error, and what was rounded off the decimal."""
+        shown = rational(self.decimal)
+        return max(abs(shown - self.lower), abs(self.upper - shown))
+
+    @property
     def cells(self) -> tuple[str, str]:
-        """The decimal and the error."""
-        return self.decimal, "(float)" if self.error is None else (
-            f"(float, within {self.error:.1e})"
-        )
+        """The decimal, and within what of the number it lies."""
+        if self.error is None:
+            return self.decimal, "(float)"
+        return self.decimal, f"(float, within {_short(self.off, 2)})"
 
     def __float__(self) -> float:
         """Return the float."""
@@ -364,12 +374,28 @@ class Approximate(Quantity):
         """Return the square root of a non-negative number as a float, its rounding included."""
         if self.error is None:
             return Approximate(sqrt(self.middle))
-        return _float_between(_root(max(self.lower, fmpq(0)), 0), _root(self.upper, 1))
+        return _float_between(root(max(self.lower, fmpq(0)), 0), root(self.upper, 1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
+        """Return the JSON form: `error` is a bound of |decimal - number|."""
         data = {"rational": None, "decimal": self.decimal, "exact": False}
-        return data if self.error is None else data | {"error": f"{self.error:.2e}"}
+        if self.error is None:
+            return data | {"certified": False}
+        return data | {
+            "error": _short(self.off, 3),
+            "lower": decimal_text(self.lower, towards=-1),
+            "upper": decimal_text(self.upper, towards=1),
+            "certified": True,
+        }
+
+
+def _short(bound: fmpq, digits: int) -> str:
+    """Return a bound rounded up to a few digits.
+
+    >>> _short(fmpq(1, 3), 2), _short(fmpq(1, 7 * 10**20), 3), _short(fmpq(0), 3)
+    ('0.34', '1.43e-21', '0')
+    """
+    return decimal_text(bound, digits, towards=1) if bound else "0"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -611,11 +637,15 @@ def _interval(sign: str, a: Quantity, b: Quantity) -> tuple[fmpq, fmpq | None]:
     raise ExactnessError(f"{a} {sign} {b} has no ends that are known")
 
 
-def _root(value: fmpq, up: int) -> fmpq:
-    """Return the square root, rounded down or up to 25 places where it is not rational."""
+def root(value: fmpq, up: int, places: int = _ROOT_PLACES) -> fmpq:
+    """Return the square root, rounded down or up where it is not rational.
+
+    It has so many places, and more where it is small.
+    """
     if value < 0:
         raise ExactnessError(f"a number that may be {value} has no square root")
     p, q = int(value.p), int(value.q)
     if isqrt(p) ** 2 == p and isqrt(q) ** 2 == q:
         return fmpq(isqrt(p), isqrt(q))
-    return fmpq(isqrt(p * _ROOT_SCALE * _ROOT_SCALE // q) + up, _ROOT_SCALE)
+    scale = 10 ** (places + max(0, q.bit_length() - p.bit_length()) // 6)
+    return fmpq(isqrt(p * scale * scale // q) + up, scale)

@@ -30,6 +30,7 @@ state 1 top
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -56,6 +57,7 @@ from markov_lrsao.storage import write_whole
 __all__ = ["format_drn", "fraction_texts", "read_drn", "write_drn"]
 
 _LARGE = 1_000_000  # bytes; from here on the compiled reader pays for importing the compiler
+_COMPILED = 4_096  # bytes of a file that is worth compiled code, the compiler being there
 _LABEL = re.compile(r'\s*(?:"([^"]+)"|([^\s"]+))(?=\s|$|")')
 _STATE = re.compile(r"state ([0-9]+)(?: \[([^\]]*)\])?(?: (.*))?")
 _ACTION = re.compile(r"action (\S+)(?: \[([^\]]*)\])?")
@@ -88,7 +90,7 @@ def read_drn(path: str | Path, limit: int | None = None) -> ChainFile:
         The file is malformed, truncated, or no discrete-time Markov chain.
     """
     source = Source.open(path, limit)
-    if len(source.data) >= _LARGE:
+    if len(source.data) >= (_COMPILED if "numba" in sys.modules else _LARGE):
         from markov_lrsao.exchange._drn_fast import read_fast
 
         quick = read_fast(source)

@@ -30,6 +30,7 @@ Work = Callable[[Sequence[str]], int]
 _PRELOADED = [
     "markov_lrsao.cli.app",
     "markov_lrsao.answers.expected",
+    "markov_lrsao.answers.counting",
     "markov_lrsao.answers.distribution",
     "markov_lrsao.answers.profile",
     "markov_lrsao.regimes.grid",

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import StateSpaceTooLargeError, UndecidedComparisonError, VerificationError
+from markov_lrsao.exact.arrays import distinct
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.automata import RowAutomata
@@ -209,12 +210,12 @@ def enumerate_codes(
 ) -> tuple[IntArray, _Table]:
     """Return all codes reachable from `start`, sorted; states where `stop` holds end there."""
     table = _table(coding)
-    seen = np.unique(start)
+    seen = distinct(start)
     frontier = seen[~stop(coding.positions(seen))]
     with progress("enumerating states") as bar:
         while frontier.size:
             _, successors, _ = _expand(coding, table, frontier)
-            successors = np.unique(successors)
+            successors = distinct(successors)
             at = np.minimum(np.searchsorted(seen, successors), len(seen) - 1)
             fresh = successors[seen[at] != successors]
             if len(seen) + len(fresh) > largest:
@@ -253,7 +254,7 @@ def chain_of(
         numerators=numerators,
         denominators=np.full(len(codes), law.denominator),
         positions=coding.positions(codes),
-        start=np.searchsorted(codes, np.unique(start)).astype(np.int64),
+        start=np.searchsorted(codes, distinct(start)).astype(np.int64),
         labeller=lambda state: coding.label(int(codes[state])),
     )
 

@@ -17,7 +17,8 @@ from hashlib import blake2b
 
 from flint import fmpq
 
-from markov_lrsao.answers.expected import exact_moments, seek_runtime
+from markov_lrsao.answers.counting import exact_moments
+from markov_lrsao.answers.expected import seek_runtime
 from markov_lrsao.answers.plan import Bounded, Counted, Options, after_cut
 from markov_lrsao.crossing.blocks import Block, Exit, Target
 from markov_lrsao.crossing.decomposition import Decomposition

@@ -253,10 +253,10 @@ class _Derivation:
     def explore(self) -> None:
         """Collect all transitions between patterns, with the present bounds."""
         self.edges, self.following = {}, {}
-        largest = self.largest
         for group in self.regions.groups:
             start = (group.start, (0,) * len(group.rows))
             stack, seen = [start], {start}
+            steps: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
             while stack:
                 if len(seen) > LARGEST_GROUP and len(group.rows) > 1:
                     raise _GroupTooLargeError
@@ -269,18 +269,22 @@ class _Derivation:
                         (to, shown) for to in (*place.below, *place.above)
                     )
                 else:
-                    successors = self.moves(place, shown, largest)
+                    slot, current = place.slot, shown[place.slot]
+                    if (at, current) not in steps:
+                        steps[at, current] = list(self.moves(place, current))
+                    before, behind = shown[:slot], shown[slot + 1 :]
+                    successors = [
+                        (to, (*before, following, *behind))
+                        for places, following in steps[at, current]
+                        for to in places
+                    ]
                 for state in successors:
                     if state not in seen:
                         seen.add(state)
                         stack.append(state)
 
-    def moves(
-        self, place: AbstractPosition, shown: tuple[int, ...], largest: Sequence[Interval]
-    ) -> Iterable[tuple[int, tuple[int, ...]]]:
-        """Yield what one step makes of (place, patterns of the group's rows)."""
-        assert place.slot is not None
-        current = shown[place.slot]
+    def moves(self, place: AbstractPosition, current: int) -> Iterable[tuple[tuple[int, ...], int]]:
+        """Yield where one step may lead from a place, and the next pattern of its row."""
         greedy = self.patterns[place.row_class][current].maximal
         for e in self.law.proposals(place.kind, greedy):
             key = (place.kind, place.row_class, current, e.action, e.direction)
@@ -290,11 +294,10 @@ class _Derivation:
                     e.action,
                     e.move,
                     self.outside[place.row_class, place.kind, e.direction],
-                    largest,
+                    self.largest,
                 )
-            after = (*shown[: place.slot], self.following[key], *shown[place.slot + 1 :])
-            for to in (place.below, (place.number,), place.above)[e.moved + 1]:
-                yield to, after
+            places = (place.below, (place.number,), place.above)[e.moved + 1]
+            yield places, self.following[key]
 
     def follow(
         self,

@@ -20,12 +20,12 @@ cycle only is not. Lower bounds are the upper bounds of the negated entries.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flint import fmpq
 
 from markov_lrsao.errors import SolverError
-from markov_lrsao.exact.graphs import components_of
+from markov_lrsao.exact.graphs import grouped
 from markov_lrsao.exact.linear import solve_columns
 
 __all__ = ["Term", "least_bounds"]
@@ -33,17 +33,12 @@ __all__ = ["Term", "least_bounds"]
 _LARGEST_NUMBER_OF_POLICIES = 1000
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """A lower estimate ``sum of weight * unknown + constant`` of the unknown `target`."""
 
     target: int
     constant: fmpq
     weights: tuple[tuple[int, fmpq], ...] = ()
-
-    def __hash__(self) -> int:
-        # Without the rationals, whose hash is slow: few terms differ in them alone.
-        return hash((self.target, *(j for j, _ in self.weights)))
 
 
 def least_bounds(
@@ -66,19 +61,15 @@ def least_bounds(
     group = _copy_groups(size, copies)
     count = max(group) + 1 if size else 0
     options: list[list[Term]] = [[] for _ in range(count)]
-    one = fmpq(1)
-    seen: set[Term] = set()
-    for term in terms:
-        merged = Term(
-            group[term.target],
-            term.constant,
-            tuple((group[j], w) for j, w in term.weights if w != 0),
-        )
-        if merged not in seen:
-            seen.add(merged)
+    seen: dict[tuple[int, ...], list[Term]] = {}  # by the unknowns: the hash of an fmpq is slow
+    for target, constant, weights in terms:
+        merged = Term(group[target], constant, tuple([(group[j], w) for j, w in weights if w != 0]))
+        alike = seen.setdefault((merged.target, *[j for j, _ in merged.weights]), [])
+        if merged not in alike:
+            alike.append(merged)
             options[merged.target].append(merged)
-    zero = fmpq(0)
-    for target, source in dict.fromkeys((group[t], group[s]) for t, s in copies):
+    one, zero = fmpq(1), fmpq(0)
+    for target, source in dict.fromkeys([(group[t], group[s]) for t, s in copies]):
         if target != source:
             options[target].append(Term(target, zero, ((source, one),)))
     values = _policy_iteration(options)
@@ -91,7 +82,7 @@ def _copy_groups(size: int, copies: Sequence[tuple[int, int]]) -> list[int]:
     sources: list[list[int]] = [[] for _ in range(size)]
     for target, source in sorted(copies):
         sources[target].append(source)
-    return [int(g) for g in components_of(sources).label]
+    return grouped(sources)[0]
 
 
 def _value(term: Term, values: Sequence[fmpq | None]) -> fmpq | None:
@@ -112,6 +103,8 @@ def _policy_iteration(options: Sequence[Sequence[Term]]) -> list[fmpq | None]:
         for i, terms in enumerate(options):
             best = values[i]
             for term in terms:
+                if term is policy[i] and best is not None:
+                    continue  # its value is that of the policy
                 value = _value(term, values)
                 if value is not None and (best is None or value > best):
                     best, policy[i], improved = value, term, True
@@ -125,7 +118,8 @@ def _policy_iteration(options: Sequence[Sequence[Term]]) -> list[fmpq | None]:
 
 def _evaluate(policy: Sequence[Term | None], values: list[fmpq | None]) -> None:
     """Solve u_i = policy_i(u) exactly, component by component."""
-    for members in components_of([[j for j, _ in t.weights] if t else [] for t in policy]):
+    _, groups = grouped([[j for j, _ in t.weights] if t else () for t in policy])
+    for members in groups:
         if policy[members[0]] is None:
             continue
         if len(members) == 1:  # most are: no matrix is needed
@@ -164,14 +158,16 @@ def _alone(i: int, term: Term | None, values: Sequence[fmpq | None]) -> fmpq:
 
 
 def _attained(options: Sequence[Sequence[Term]], values: Sequence[fmpq | None]) -> list[bool]:
+    """Return which bounds finitely many updates lead to: along terms that are tight."""
     attained = [False] * len(options)
+    tight = [
+        [[j for j, _ in term.weights] for term in terms if _value(term, values) == values[i]]
+        for i, terms in enumerate(options)
+    ]
     changed = True
     while changed:
         changed = False
-        for i, terms in enumerate(options):
-            if not attained[i] and any(
-                _value(term, values) == values[i] and all(attained[j] for j, _ in term.weights)
-                for term in terms
-            ):
+        for i, ways in enumerate(tight):
+            if not attained[i] and any(all(attained[j] for j in way) for way in ways):
                 attained[i] = changed = True
     return attained

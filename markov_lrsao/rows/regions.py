@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from markov_lrsao.exact.arrays import distinct
 from markov_lrsao.model.law import StepLaw
 
 __all__ = ["AbstractPosition", "Group", "Regions"]
@@ -97,7 +98,7 @@ class Regions:
         representative: list[int] = []
         row_class = np.full(len(regions_of_row), -1, dtype=np.int64)
         lone = (ends - begins == 1) & ~np.isin(row[begins], list(tracked))
-        for k in np.unique(kind[begins[lone]]).tolist():  # many rows of few kinds
+        for k in distinct(kind[begins[lone]]).tolist():  # many rows of few kinds
             members = row[begins[lone & (kind[begins] == k)]]
             keys["kinds", (k,)] = len(representative)
             row_class[members] = len(representative)
@@ -141,7 +142,7 @@ class Regions:
     @cached_property
     def groups(self) -> list[Group]:
         """The groups, each with its graph of abstract positions."""
-        met = set(np.unique(self.row_class[self.law.row[: self.last]]).tolist())
+        met = set(distinct(self.row_class[self.law.row[: self.last]]).tolist())
         alone = [
             (r,) for c, r in enumerate(self.representative) if r not in self.tracked and c in met
         ]
@@ -241,4 +242,4 @@ class Regions:
             at = starts + (position - own[0])
         neighbours = at + step
         neighbours = neighbours[(neighbours >= 0) & (neighbours <= last)]
-        return tuple(np.unique(self.row_class[law.row[neighbours]]).tolist())
+        return tuple(distinct(self.row_class[law.row[neighbours]]).tolist())

@@ -26,6 +26,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import DOWN, Share, StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.derived import automata_of
+from markov_lrsao.values.answer import TOLERANCE
 from markov_lrsao.values.choices import bound_moments, probability_of_choice
 from markov_lrsao.values.merging import added_edges
 from markov_lrsao.values.refinement import Refined
@@ -45,8 +46,6 @@ __all__ = [
     "undecided_probability",
 ]
 
-TOLERANCE = fmpq(1, 2_000)
-"""Relative width of E[T] and of every phase at which refinement stops by default."""
 _LARGEST_TAIL = 30_000
 _LARGEST_EXACT_TAIL = 5_000
 _ALL_MOMENTS, _VARIANCE = 1_000, 10_000

@@ -8,7 +8,7 @@ E[T] is infinite, while phases that every run completes keep their moments.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from markov_lrsao.chains.solvers import Field
 from markov_lrsao.exact.moments import central_enclosures
 from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Infinite, Quantity, Trap
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.values.answer import Answer
 from markov_lrsao.values.choices import bound_moments, probability_of_choice, steps_before_choice
 from markov_lrsao.values.enclosure import counted_phases
 from markov_lrsao.values.refinement import Refined
@@ -26,41 +27,6 @@ from markov_lrsao.values.traps import Fate, fate
 from markov_lrsao.values.whole_run import chain_with_values, describe_state
 
 __all__ = ["Answer", "solve_levels", "solve_values"]
-
-_UNBOUNDED = fmpq(10**9)
-"""Stands for the relative width of a number without an upper end."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Moments of T and of the phases, and how they are known.
-
-    Attributes
-    ----------
-    values : per quantity (T, then the phases) the mean and the central moments
-    undecided : bound of the probability that an open comparison is ever met; None: decided
-    trap : where a run can get stuck, if it can
-    """
-
-    values: list[list[Quantity]]
-    method: str
-    states: int
-    undecided: fmpq | None = None
-    trap: Trap | None = None
-
-    @property
-    def relative_width(self) -> fmpq:
-        """The largest relative width of a mean, and the width of the trap's probability."""
-        widths = [fmpq(0)]
-        for quantity in (q[0] for q in self.values):
-            match quantity:
-                case Enclosed(_, None):
-                    return _UNBOUNDED
-                case Enclosed():
-                    widths.append(quantity.relative_width or fmpq(0))
-        if self.trap is not None:
-            widths.append(self.trap.upper - self.trap.lower)
-        return max(widths)
 
 
 def solve_levels(levels: Iterable[Refined], field: Field, moments: int, tolerance: fmpq) -> Answer:

@@ -42,6 +42,7 @@ def test_quantities() -> None:
         "rational": None,
         "decimal": "0.33333333333333331",
         "exact": False,
+        "certified": False,
     }
     assert float(exact) == float(approximate) == 1 / 3
 

@@ -14,8 +14,9 @@ from hard_chains import FAMILIES, hard_chain, ring, square
 from markov_lrsao import MarkovChain
 from markov_lrsao.chains.hitting import hitting_times
 from markov_lrsao.chains.reaching import reach
-from markov_lrsao.chains.solvers import _float, _wide, backward
-from markov_lrsao.chains.sources import chain_from_rows
+from markov_lrsao.chains.solvers import _float, _methods, _system, _wide, backward
+from markov_lrsao.chains.solvers._system import System
+from markov_lrsao.chains.sources import birth_death_chain, chain_from_rows
 from markov_lrsao.errors import SolverError
 
 UNIT = 2.0**-53
@@ -31,10 +32,10 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_float, "_WIDE", 0)
-    monkeypatch.setattr(_float, "_WORTH_ORDERING", -1.0)
-    monkeypatch.setattr(_float, "_PAYS_FOR_PLANNING", 2)
-    monkeypatch.setattr(_float, "_PLANNED_BAND", 0.0)
+    monkeypatch.setattr(_system, "_WIDE", 0)
+    monkeypatch.setattr(_system, "_WORTH_ORDERING", -1.0)
+    monkeypatch.setattr(_system, "_PAYS_FOR_PLANNING", 2)
+    monkeypatch.setattr(_system, "_LESS_WORK", -1.0)
 
 
 def judged(chain: MarkovChain, target: np.ndarray) -> str:
@@ -81,9 +82,9 @@ def test_five_hundred_hard_chains(way: str, record_property: Callable[[str, obje
     assert outcomes["good"] >= 450
 
 
-def component(chain: MarkovChain, target: int) -> _wide.Component:
-    states = np.flatnonzero(np.arange(chain.size) != target)
-    return _float._component(chain, states, chain.probabilities)[0]
+def component(chain: MarkovChain, target: int) -> _methods.Component:
+    inside = np.arange(chain.size) != target
+    return System.of(chain, inside).component(np.flatnonzero(inside))[0]
 
 
 @pytest.mark.parametrize("make", [ring, square])
@@ -123,17 +124,20 @@ def test_what_is_no_barrier_proves_nothing() -> None:
     assert _wide.relative_bound(own, ones, right, right) < 1e-12
 
 
-@pytest.mark.parametrize("method", [_wide._Factored, _wide._Krylov])
+METHODS: list[Any] = [_methods.Factored, _methods.Krylov, _methods.Multilevel]
+
+
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("make", [ring, square])
 def test_each_method_alone(
     method: Any, make: Callable[[int], MarkovChain], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planned(monkeypatch)
-    monkeypatch.setattr(_wide.Component, "plan", [method])
+    monkeypatch.setattr(_methods.Component, "plan", [method])
     chain = make(20)
     target = np.arange(chain.size) == chain.size - 1
-    found = _wide.solve_certified(component(chain, chain.size - 1), np.ones(chain.size - 1))
-    assert found is not None
+    own = component(chain, chain.size - 1)
+    assert _wide.Planned(own).solve(np.ones(own.size)) is not None
     truth = hitting_times(chain, target)
     rounds = np.zeros(chain.size)
     values = backward(chain, ~target, np.ones(chain.size), field="float", rounds=rounds)
@@ -142,45 +146,98 @@ def test_each_method_alone(
     assert rounds.max() * UNIT < 1e-10
 
 
+@pytest.mark.parametrize("make", [ring, square])
+def test_a_correction_is_judged_by_what_it_leaves(make: Callable[[int], MarkovChain]) -> None:
+    """The residual in two floats sees what is far below the rounding of x, and no less."""
+    chain = make(12)
+    own = component(chain, chain.size - 1)
+    ones, truth = np.ones(own.size), hitting_times(chain, np.arange(chain.size) == chain.size - 1)
+    x = np.array([float(fmpz_ratio(value)) for value in truth[:-1]])
+    low = np.array(
+        [
+            float(fmpz_ratio(value - fmpq(*float(near).as_integer_ratio())))
+            for value, near in zip(truth, x, strict=False)
+        ]
+    )
+    assert _wide._close(own, ones, x, low, x)[0] < 1e-26
+    rng = np.random.default_rng(6)
+    for size in (1e-25, 1e-22, 1e-18, 1e-9, 0.5):
+        for _ in range(20):
+            wrong = low.copy()
+            i = int(rng.integers(own.size))
+            wrong[i] += rng.choice([-1, 1]) * size * x[i]
+            assert _wide._close(own, ones, x, wrong, x)[0] >= 0.99 * size
+
+
+def fmpz_ratio(value: fmpq) -> Any:
+    """Return a rational that Python rounds correctly."""
+    from fractions import Fraction
+
+    return Fraction(int(value.p), int(value.q))
+
+
 @pytest.mark.parametrize("error", [1e-6, 1.0, np.nan])
 def test_a_method_that_errs_is_not_believed(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its answers get no certificate, and the component is eliminated."""
+    """A small error is corrected, and the bound says how well; else the component is eliminated."""
     chain = ring(200)
     target = np.arange(201) == 200
     usual = hitting_times(chain, target, field="float")
     planned(monkeypatch)
-    solve, improve = _wide._Factored.solve, _wide._Krylov.improve
 
-    def wrong_solve(self: Any, right: Any) -> Any:
-        x = solve(self, right)
-        x[7] *= 1 + error
-        return x
+    def erring(solve: Callable[..., Any]) -> Callable[..., Any]:
+        def wrong(self: Any, given: Any, *tolerance: float) -> Any:
+            x = solve(self, given, *tolerance)
+            x[7] += error * np.abs(x).max()
+            return x
 
-    def wrong_improve(self: Any, x: Any, right: Any) -> None:
-        improve(self, x, right)
-        x[7] *= 1 + error
+        return wrong
 
-    monkeypatch.setattr(_wide._Factored, "solve", wrong_solve)
-    monkeypatch.setattr(_wide._Krylov, "improve", wrong_improve)
-    assert _wide.solve_certified(component(chain, 200), np.ones(200)) is None
+    for method in METHODS:
+        monkeypatch.setattr(method, "solve", erring(method.solve))
+    found = _wide.Planned(component(chain, 200)).solve(np.ones(200))
+    assert (found is None) == (error != 1e-6)
+    if found is not None:
+        assert np.max(np.abs(found[0] / usual[:-1] - 1)) <= found[1] + 1e-13 < 1e-9
     np.testing.assert_allclose(hitting_times(chain, target, field="float"), usual, rtol=1e-13)
+    monkeypatch.setattr(_wide, "corrected", lambda _, own, right, x, barrier: (x, np.inf))
+    assert _wide.Planned(component(chain, 200)).solve(np.ones(200)) is None
 
 
 def test_an_elimination_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = ring(50)
     target = np.arange(51) == 50
-    original = _float._sweep
+    original = _float._Sweep.solve
 
-    def wrong(*given: Any) -> Any:
-        result = original(*given)
-        given[3][9] *= 1 + 1e-9
-        return result
+    def wrong(self: Any, bar: Any, *, closely: bool) -> None:
+        original(self, bar, closely=closely)
+        self.values[9] *= 1 + 1e-9
 
-    rounds = np.zeros(51)
-    backward(chain, ~target, np.ones(51), field="float", rounds=rounds)
-    monkeypatch.setattr(_float, "_sweep", wrong)
+    backward(chain, ~target, np.ones(51), field="float", rounds=np.zeros(51))
+    monkeypatch.setattr(_float._Sweep, "solve", wrong)
     with pytest.raises(SolverError, match="fails its equation in state"):
         backward(chain, ~target, np.ones(51), field="float", rounds=np.zeros(51))
+
+
+@pytest.mark.parametrize("chain", [ring(60), square(8), birth_death_chain(["1/2"] * 300)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_where_counting_proves_little_the_elimination_is_corrected(
+    chain: MarkovChain, sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its counted bound is some 1e-12; with a certificate it is that of a few roundings."""
+    target = np.arange(chain.size) == chain.size - 1
+    if sparse:
+        monkeypatch.setattr(_system, "_WIDE", 0)
+        monkeypatch.setattr(_system, "_SLOW_BAND", 0.0)
+    counted, proved = np.zeros(chain.size), np.zeros(chain.size)
+    ones = np.ones(chain.size)
+    backward(chain, ~target, ones, field="float", rounds=counted)
+    monkeypatch.setattr(_float, "_MANY", 1.0)
+    monkeypatch.setattr(_wide, "_GOOD_ENOUGH", 0.0)
+    values = backward(chain, ~target, ones, field="float", rounds=proved)
+    truth = hitting_times(chain, target)
+    for x, exact, count in zip(values[:-1], truth, proved[:-1], strict=False):
+        assert abs(fmpq(*float(x).as_integer_ratio()) / exact - 1) <= fmpq(int(count) + 1, 2**53)
+    assert proved.max() < 20 < 300 < counted.max()
 
 
 def test_what_a_float_says_of_itself() -> None:
@@ -250,13 +307,13 @@ def test_where_a_transition_underflows_the_component_is_eliminated(
     """A certificate counts roundings, and a leak below the range of floats is none."""
     planned(monkeypatch)
     asked: list[int] = []
-    solve = _wide.solve_certified
+    solve = _wide.Planned.solve
 
     def noted(*given: Any) -> Any:
         asked.append(1)
         return solve(*given)
 
-    monkeypatch.setattr(_float, "solve_certified", noted)
+    monkeypatch.setattr(_wide.Planned, "solve", noted)
     for small, times in ((fmpq(1, 10**320), 0), (fmpq(1, 10**20), 1)):
         asked.clear()
         rows = [{j: fmpq(1, 6) for j in range(7) if j != i} for i in range(6)]

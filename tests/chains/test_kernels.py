@@ -33,7 +33,7 @@ def random_band(size: int, half: int, seed: int) -> tuple[list[np.ndarray], Floa
     inside = np.arange(size + 1) < size
     return [
         np.array(pointer),
-        np.array(columns),
+        np.array(columns, np.int32),
         np.array(weights),
         np.append(total, 1.0),
         inside,
@@ -68,7 +68,7 @@ def test_a_band_that_is_hardly_left_is_told() -> None:
     """State 1 goes back only; state 0 leaves with a probability below what floats can hold."""
     data = [
         np.array([0, 2, 4, 5]),
-        np.array([1, 2, 0, 2, 2]),
+        np.array([1, 2, 0, 2, 2], np.int32),
         np.array([1.0, 0.0, 1.0, 0.0, 1.0]),  # 0 -> 1, 0 -> out, 1 -> 0, 1 -> out
         np.ones(3),
         *random_band(2, 1, 0)[0][4:],
@@ -100,6 +100,7 @@ def test_sparse_elimination_solves_both_systems(size: int, degree: int, seed: in
     _, columns = np.nonzero(matrix)
     report = np.array([0.0, 1.0, 0.0])
     given = rng.random(size)
+    columns = columns.astype(np.int32)
     factors = sparse.eliminate(pointer, columns, matrix[matrix > 0], leak, 10**6, report)
     inverse = np.linalg.inv(np.eye(size) - matrix)
     right, flow = given.copy(), given.copy()

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from markov_lrsao import MarkovChain
 from markov_lrsao.chains.hitting import hitting_times
-from markov_lrsao.chains.solvers import _elimination, _float, backward, forward
+from markov_lrsao.chains.solvers import _elimination, _system, backward, forward
 from markov_lrsao.chains.sources import birth_death_chain, chain_from_matrix, chain_from_rows
 from markov_lrsao.errors import NotAbsorbingError, StateSpaceTooLargeError
 from markov_lrsao.exact.rationals import to_float
@@ -31,8 +31,9 @@ def random_chain(size: int, degree: int, seed: int) -> MarkovChain:
 
 
 def sparse_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_float, "_WIDE", 0)
-    monkeypatch.setattr(_float, "_SLOW_BAND", 0.0)
+    monkeypatch.setattr(_system, "_WIDE", 0)
+    monkeypatch.setattr(_system, "_SLOW_BAND", 0.0)
+    monkeypatch.setattr(_system, "_PAYS_FOR_PLANNING", 10**9)
 
 
 @pytest.fixture(params=["band", "sparse"])
@@ -81,7 +82,7 @@ def test_sets_that_are_never_left(field: str, elimination: str) -> None:
 
 def test_a_component_that_fills_up_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     sparse_only(monkeypatch)
-    monkeypatch.setattr(_float, "_LARGEST_FACTORS", 100)
+    monkeypatch.setattr(_system, "_LARGEST_FACTORS", 100)
     chain = random_chain(300, 4, seed=1)
     with pytest.raises(StateSpaceTooLargeError, match="300 states fills up"):
         hitting_times(chain, np.arange(301) == 300, field="float")

@@ -46,7 +46,7 @@ def test_lifting_equals_elimination(size: int, seed: int, monkeypatch: pytest.Mo
         used.append(original(*arguments))
         return used[-1]
 
-    monkeypatch.setattr(_lifting, "PAYS_FOR_LIFTING", 2)
+    monkeypatch.setattr(_exact, "_PAYS_FOR_LIFTING", 2)
     monkeypatch.setattr(_lifting, "lifted", watched)
     assert (hitting_times(chain, target), expected_at_hitting(chain, target, given)) == usual
     assert len(used) == 2
@@ -57,7 +57,7 @@ def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = web(30, 1)
     target = np.arange(32) >= 30
     usual = hitting_times(chain, target)
-    monkeypatch.setattr(_lifting, "PAYS_FOR_LIFTING", 2)
+    monkeypatch.setattr(_exact, "_PAYS_FOR_LIFTING", 2)
     monkeypatch.setattr(_lifting, "_MOST_DIGITS", 128)
     original = modular.lift
 
@@ -82,11 +82,12 @@ def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_equations_are_checked_in_integers() -> None:
     matrix = np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([3, -1, -1, 2])
     numerators, below = [fmpz(3), fmpz(4)], fmpz(5)  # 3 x - y = 1, 2 y - x = 1
-    assert _lifting._holds(matrix, numerators, below, [1, 1])
+    one, two = fmpz(1), fmpz(2)
+    assert _lifting._holds(matrix, numerators, below, [one, one])
     for wrong in ([fmpz(4), fmpz(4)], [fmpz(3), fmpz(5)]):
-        assert not _lifting._holds(matrix, wrong, below, [1, 1])
-    assert not _lifting._holds(matrix, numerators, fmpz(6), [1, 1])
-    assert not _lifting._holds(matrix, numerators, below, [1, 2])
+        assert not _lifting._holds(matrix, wrong, below, [one, one])
+    assert not _lifting._holds(matrix, numerators, fmpz(6), [one, one])
+    assert not _lifting._holds(matrix, numerators, below, [one, two])
 
 
 def test_fractions_are_found_from_residues() -> None:
@@ -104,10 +105,33 @@ def test_what_does_not_fit_is_left_to_elimination() -> None:
     one = [fmpq(1), fmpq(1)]
     assert _lifting.lifted(pointer, columns, small, one) == [fmpq(3, 5), fmpq(4, 5)]
     assert _lifting.lifted(pointer, columns, small * 2**30, one) is None
-    assert _lifting.lifted(pointer, columns, small, [fmpq(1), fmpq(2) ** 70]) is None
-    assert _lifting.lifted(pointer, columns, small, [fmpq(1), fmpq(1, 3**60)]) is None
+    assert _lifting.lifted(pointer, columns, small, [fmpq(1), fmpq(2) ** 400_000]) is None
     singular = np.array([1, -1, -1, 1])
     assert _lifting.lifted(pointer, columns, singular, one) is None
+
+
+def test_right_sides_of_any_length_and_sign() -> None:
+    """3 x - y = b, 2 y - x = c has x = (2 b + c) / 5, y = (b + 3 c) / 5."""
+    pointer, columns = np.array([0, 2, 4]), np.array([0, 1, 0, 1])
+    values = np.array([3, -1, -1, 2])
+    rng = random.Random(3)
+    for bits in (1, 30, 31, 62, 63, 64, 500, 5000):
+        for _ in range(6):
+            b, c = (
+                fmpq(rng.choice([-1, 1]) * rng.getrandbits(bits), rng.getrandbits(bits) + 1)
+                for _ in range(2)
+            )
+            expected = [(2 * b + c) / 5, (b + 3 * c) / 5]
+            assert _lifting.lifted(pointer, columns, values, [b, c]) == expected
+
+
+def test_digits_of_numbers() -> None:
+    p = _lifting._PRIME
+    for number in (0, 1, -1, p, -p, p - 1, 5 - p**7, 3**300, -(3**300)):
+        digits = _lifting._digits([fmpz(number)], abs(number).bit_length())
+        assert sum(int(digit) * p**k for k, (digit,) in enumerate(digits)) == number
+        assert all(0 <= digit < p for (digit,) in digits[:-1])
+        assert -p <= digits[-1, 0] < p
 
 
 @pytest.mark.slow

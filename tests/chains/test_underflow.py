@@ -13,7 +13,7 @@ from flint import fmpq
 
 from markov_lrsao import MarkovChain
 from markov_lrsao.chains.reaching import reach, reach_probabilities
-from markov_lrsao.chains.solvers import _float, backward, forward
+from markov_lrsao.chains.solvers import _float, _system, backward, forward
 from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.chains.visits import expected_visits
 from markov_lrsao.errors import SolverError
@@ -215,8 +215,8 @@ def test_a_variance_without_digits_is_refused() -> None:
 @pytest.fixture(params=["band", "sparse"])
 def elimination(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "sparse":
-        monkeypatch.setattr(_float, "_WIDE", 0)
-        monkeypatch.setattr(_float, "_SLOW_BAND", 0.0)
+        monkeypatch.setattr(_system, "_WIDE", 0)
+        monkeypatch.setattr(_system, "_SLOW_BAND", 0.0)
     return str(request.param)
 
 

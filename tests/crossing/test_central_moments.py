@@ -10,7 +10,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
-from markov_lrsao.answers.expected import moments_in_floats
+from markov_lrsao.answers.counting import moments_in_floats
 from markov_lrsao.chains import solvers
 from markov_lrsao.chains.float_moments import float_moments
 from markov_lrsao.chains.hitting import phase_moments

@@ -123,7 +123,7 @@ def test_higher_moments_agree_with_the_joint_chain() -> None:
 
 def test_variance_becomes_a_marked_float_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = runtime(Landscape.jump(60, 4), paper(60), method="crossing")
-    monkeypatch.setattr(sys.modules["markov_lrsao.answers.expected"], "EXACT_VARIANCE_LIMIT", 50)
+    monkeypatch.setattr(sys.modules["markov_lrsao.answers.counting"], "EXACT_VARIANCE_LIMIT", 50)
     result = runtime(Landscape.jump(60, 4), paper(60), method="crossing")
     assert result.exact
     assert result.total.value == exact.total.value

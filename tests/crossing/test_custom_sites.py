@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from markov_lrsao import Algorithm, Landscape, Parameters, RuntimeResult, StepLaw, runtime
-from markov_lrsao.answers.expected import _whole
+from markov_lrsao.answers.counting import _whole
 from markov_lrsao.answers.profile import profile
 from markov_lrsao.cli.app import app
 from markov_lrsao.crossing import shared

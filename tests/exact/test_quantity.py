@@ -25,7 +25,7 @@ from markov_lrsao.exact.quantity import (
     Quantity,
     Simulated,
 )
-from markov_lrsao.exact.rationals import fraction
+from markov_lrsao.exact.rationals import fraction, rational
 
 OPERATORS: list[Callable[[Any, Any], Any]] = [
     operator.add,
@@ -282,6 +282,21 @@ def test_tables_say_unknown_where_no_upper_end_is_known() -> None:
     assert Enclosed(fmpq(1, 2), None).cells == ("unknown", "at least 0.50000000000000000000")
 
 
+@pytest.mark.parametrize("middle", [2.4999, -2.4999, 1 / 3, 1e-30, 7e40, 123456.789, 0.0])
+@pytest.mark.parametrize("relative", [1e-16, 3e-9, 0.17, 0.9, 1.0, 30.0])
+def test_the_error_is_that_of_the_decimal(middle: float, relative: float) -> None:
+    """Whoever reads `decimal` and `error` is told the truth, whatever was rounded off."""
+    error = relative * (abs(middle) or 1.0)
+    data = Approximate(middle, error).to_dict()
+    shown, off, lower, upper = (
+        rational(data[name]) for name in ("decimal", "error", "lower", "upper")
+    )
+    for end in (-1, 1):
+        truth = fmpq(*middle.as_integer_ratio()) + end * fmpq(*error.as_integer_ratio())
+        assert abs(shown - truth) <= off
+        assert lower <= truth <= upper
+
+
 def test_json_and_text() -> None:
     texts = {
         Exact(fmpq(4, 3)): ("4/3", {"rational": "4/3", "decimal": "1.3333333333333333333"}),
@@ -290,12 +305,16 @@ def test_json_and_text() -> None:
             {"lower": "0.33333333333333333333", "upper": "inf", "exact": False},
         ),
         Approximate(1.25, 0.001): (
-            "1.25 (float, within 1.0e-03)",
-            {"rational": None, "decimal": "1.25", "exact": False, "error": "1.00e-03"},
+            "1.25 (float, within 0.0011)",
+            {
+                **{"rational": None, "decimal": "1.25", "exact": False, "error": "0.00101"},
+                **{"lower": "1.2489999999999999999", "upper": "1.2510000000000000001"},
+                "certified": True,
+            },
         ),
         Approximate(1.25): (
             "1.25 (float)",
-            {"rational": None, "decimal": "1.25", "exact": False},
+            {"rational": None, "decimal": "1.25", "exact": False, "certified": False},
         ),
         Infinite(): (
             "infinite",

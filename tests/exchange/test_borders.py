@@ -494,7 +494,9 @@ def test_positions_of_a_graph_may_be_negative(tmp_path: Path) -> None:
 def test_the_compiled_reader_takes_large_files_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which reader is used depends on the size, not on what was imported before."""
+    """Large ones, or smaller ones where the compiler is there already; both read the same."""
+    import sys
+
     from markov_lrsao.exchange import _drn_fast
     from markov_lrsao.exchange import drn as module
 
@@ -503,8 +505,13 @@ def test_the_compiled_reader_takes_large_files_only(
     path = tmp_path / "x.drn"
     path.write_text(format_drn(reflected_walk(3)))
     size = path.stat().st_size
-    for limit, used in ((size, True), (size + 1, False)):
-        calls.clear()
-        monkeypatch.setattr(module, "_LARGE", limit)
-        assert read_chain(path).chain.size == 4
-        assert bool(calls) is used
+    for name, compiler in (("_COMPILED", True), ("_LARGE", False)):
+        if compiler:
+            monkeypatch.setitem(sys.modules, "numba", sys)
+        else:
+            monkeypatch.delitem(sys.modules, "numba", raising=False)
+        for limit, used in ((size, True), (size + 1, False)):
+            calls.clear()
+            monkeypatch.setattr(module, name, limit)
+            assert read_chain(path).chain.size == 4
+            assert bool(calls) is used

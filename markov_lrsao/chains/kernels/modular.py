@@ -59,12 +59,12 @@ def factor(pointer, columns, values, lower, low_columns, upper, up_columns, p): 
 
 
 @compiled()
-def lift(matrix, shape, numbers, p, rest, steps):  # type: ignore[no-untyped-def]
-    """Return `steps` digits of A^-1 rest to the base p; `rest` becomes what is left of it.
+def lift(matrix, shape, numbers, p, rest, fed, steps):  # type: ignore[no-untyped-def]
+    """Return `steps` digits of A^-1 b to the base p, where b = rest + p (digits `fed`).
 
     matrix = (pointer, columns, values); shape = (lower, low_columns, upper, up_columns);
     numbers = what `factor` returned. The digits y are those of A y = rest modulo p, and rest
-    becomes (rest - A y) / p, in integers that stay below the row sums of A.
+    becomes (rest - A y) / p and the next digit of b, in integers below the row sums of A and p.
     """
     pointer, columns, values = matrix
     lower, low_columns, upper, up_columns = shape
@@ -93,4 +93,6 @@ def lift(matrix, shape, numbers, p, rest, steps):  # type: ignore[no-untyped-def
             for e in range(pointer[i], pointer[i + 1]):
                 left -= values[e] * y[columns[e]]
             rest[i] = left // p
+            if t < len(fed):
+                rest[i] += fed[t, i]
     return digits

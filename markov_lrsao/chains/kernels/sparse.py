@@ -24,7 +24,8 @@ _DENSE_SHARE = 0.4  # a rest is dense once its sparsest cheapest row fills this 
 @compiled()
 def _grown(array, needed):  # type: ignore[no-untyped-def]
     larger = np.empty(max(needed, 2 * len(array)), array.dtype)
-    larger[: len(array)] = array
+    for k in range(len(array)):
+        larger[k] = array[k]
     return larger
 
 
@@ -152,8 +153,9 @@ def eliminate(pointer, index, value, leak, limit, report):  # type: ignore[no-un
     # Rows and lists of predecessors live in pools; one that outgrows its place moves behind.
     columns = np.empty(2 * edges + 16, np.int64)
     values = np.empty(2 * edges + 16)
-    columns[:edges] = index[:edges]
-    values[:edges] = value[:edges]
+    for e in range(edges):  # a loop: slices that are assigned take seconds to compile
+        columns[e] = index[e]
+        values[e] = value[e]
     used = edges
     start = pointer[:s].copy()
     length = pointer[1 : s + 1] - pointer[:s]

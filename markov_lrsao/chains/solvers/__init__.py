@@ -9,17 +9,19 @@ come from subtraction-free elimination.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.chains.chain import MarkovChain
-from markov_lrsao.chains.solvers import _exact, _float
-from markov_lrsao.chains.solvers._float import NEGLIGIBLE_FLOW
+from markov_lrsao.chains.chain import MarkovChain, absorbing_outside
+from markov_lrsao.chains.doubts import NEGLIGIBLE_FLOW
+from markov_lrsao.chains.solvers import _exact
 from markov_lrsao.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from markov_lrsao.chains.solvers._system import System
 
 __all__ = ["NEGLIGIBLE_FLOW", "Field", "absorbing_outside", "backward", "forward"]
 
@@ -36,6 +38,8 @@ def backward(
     field: Field = "exact",
     tilted: npt.NDArray[np.float64] | None = None,
     rounds: npt.NDArray[np.float64] | None = None,
+    system: System | None = None,
+    positive: bool = False,
     progress: Progress = no_progress,
 ) -> Any:
     """Solve v = constant + P v inside, v = outside elsewhere (default 0).
@@ -50,6 +54,8 @@ def backward(
     rounds : for "float" only: the roundings behind the constants (inside) and the values given
         (outside); inside it is filled with those behind the solution. The exact solution for the
         chain's rational probabilities is within a factor (1 + 2^-53)^rounds of each value
+    system : for "float" only: `System.of(chain, inside, tilted)`, where several are solved with it
+    positive : for "float" only: whether the solution is known to be positive wherever it is asked
 
     Returns
     -------
@@ -62,14 +68,16 @@ def backward(
     SolverError
         The exact solution fails its residual check, or numbers leave the range of floats.
     """
-    cut = absorbing_outside(chain, inside)
     if field == "exact":
         values = list(outside) if outside is not None else [fmpq(0)] * chain.size
-        return _exact.solve_backward(cut, inside, list(constant), values, progress)
+        return _exact.solve_backward(chain, inside, list(constant), values, progress)
+    from markov_lrsao.chains.solvers import _float, _system
+
     array = np.zeros(chain.size) if outside is None else np.array(outside, dtype=np.float64)
-    _float.solve_backward(
-        cut, inside, np.asarray(constant, dtype=np.float64), array, tilted, rounds
-    )
+    if system is None:
+        system = _system.System.of(chain, inside, tilted)
+    given = np.asarray(constant, dtype=np.float64)
+    _float.solve_backward(chain, system, given, array, rounds, positive=positive, progress=progress)
     return array
 
 
@@ -82,27 +90,9 @@ def forward(
     progress: Progress = no_progress,
 ) -> Any:
     """Solve x = source + x P inside: the expected number of steps begun in each state."""
-    cut = absorbing_outside(chain, inside)
     if field == "exact":
-        return _exact.solve_forward(cut, inside, list(source), progress)
-    return _float.solve_forward(cut, inside, np.asarray(source, dtype=np.float64))
+        return _exact.solve_forward(chain, inside, list(source), progress)
+    from markov_lrsao.chains.solvers import _float, _system
 
-
-def absorbing_outside(chain: MarkovChain, inside: BoolArray) -> MarkovChain:
-    """Make every outside state absorbing, so that components do not run through it."""
-    outside = ~inside
-    loops = np.zeros(chain.size, dtype=np.bool_)
-    diagonal = chain.indices == chain.sources
-    loops[chain.sources[diagonal & (chain.numerators == chain.denominators[chain.sources])]] = True
-    if np.all(loops[outside]):
-        return chain
-    keep = inside[chain.sources]
-    counts = np.where(inside, np.diff(chain.indptr), 1)
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    indices = np.empty(indptr[-1], dtype=np.int64)
-    numerators = np.empty(indptr[-1], dtype=chain.numerators.dtype)
-    within = np.repeat(inside, counts)
-    indices[within], numerators[within] = chain.indices[keep], chain.numerators[keep]
-    indices[~within] = np.flatnonzero(outside)
-    numerators[~within] = chain.denominators[outside]
-    return replace(chain, indptr=indptr, indices=indices, numerators=numerators)
+    given = np.asarray(source, dtype=np.float64)
+    return _float.solve_forward(chain, _system.System.of(chain, inside), given)

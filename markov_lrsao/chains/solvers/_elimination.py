@@ -8,7 +8,9 @@ right-hand sides can then be solved, for columns (v = r + P v) and for rows (x =
 The state with the fewest (transitions in) x (transitions out) goes first, which keeps a
 birth-death chain tridiagonal and a tree a tree. Random graphs fill up in spite of it: when
 the cheapest state left is expensive, the rest is solved as one dense system by FLINT
-(p-adic lifting), which then is much faster than elimination in rationals.
+(p-adic lifting), which then is much faster than elimination in rationals. If many
+are left, the component is solved so as it was: its probabilities are short numbers, and those
+of the rest are not.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ __all__ = ["Factors", "Rows", "factor"]
 
 _EXPENSIVE = 64  # updates for one elimination, from which the dense rest is considered
 _LARGEST_DENSE = 3000
+_LARGEST_WHOLE = 600  # states of a component that is solved as it was, ...
+_LONG_NUMBERS = 20  # ... if so many are left when elimination becomes expensive
 
 
 class Rows(NamedTuple):
@@ -141,6 +145,8 @@ def factor(data: Rows, states: Sequence[int]) -> Factors:
             continue
         remaining = len(rows)
         if now > _EXPENSIVE and 2 * now > remaining and remaining <= _LARGEST_DENSE:
+            if remaining >= _LONG_NUMBERS and len(states) <= _LARGEST_WHOLE:
+                return Factors((), tuple(sorted(states)), _original(data, local))
             break
         row, entering = rows.pop(i), into.pop(i)
         leaving = leak[i] + sum(row.values(), fmpq(0))
@@ -163,6 +169,19 @@ def factor(data: Rows, states: Sequence[int]) -> Factors:
         for j in {*row, *column}:
             heappush(queue, (len(rows[j]) * len(into[j]), j))
     return Factors(tuple(steps), tuple(sorted(rows)), _with_loops(rows, leak))
+
+
+def _original(data: Rows, local: set[int]) -> dict[int, dict[int, fmpq]]:
+    """Return the rows of a component's states among themselves."""
+    pointers, columns, numerators, denominators = data
+    return {
+        i: {
+            columns[k]: fmpq(numerators[k], denominators[i])
+            for k in range(pointers[i], pointers[i + 1])
+            if columns[k] in local
+        }
+        for i in local
+    }
 
 
 def _with_loops(

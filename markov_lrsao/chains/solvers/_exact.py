@@ -17,15 +17,17 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpz
 
-from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.chains.chain import MarkovChain, absorbing_outside
 from markov_lrsao.chains.solvers._elimination import Factors, Rows, factor
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
 from markov_lrsao.errors import NotAbsorbingError, SolverError
+from markov_lrsao.exact.graphs import components_within
 from markov_lrsao.progress import Progress
 
 __all__ = ["check_residual", "solve_backward", "solve_forward"]
 
 BoolArray = npt.NDArray[np.bool_]
+_PAYS_FOR_LIFTING = 400  # states of a component from which lifting is tried
 _WORTH_LIFTING = 0.9  # a quotient that is nearly as large as the chain saves nothing
 
 
@@ -38,10 +40,11 @@ def solve_backward(
 ) -> list[fmpq]:
     """Return the solution of v = constant + P v inside; outside, `values` are given.
 
-    Outside states must be absorbing. The result has passed its residual check.
+    The result has passed its residual check.
     """
     if worth_merging(chain):
-        merged = quotient(chain, inside, _classes(inside, constant, values))
+        cut = absorbing_outside(chain, inside)
+        merged = quotient(cut, inside, _classes(inside, constant, values))
         if merged.chain.size < _WORTH_LIFTING * chain.size:
             first = merged.representative.tolist()
             small_constant = [constant[i] for i in first]
@@ -85,15 +88,12 @@ def _solve(
 ) -> None:
     data = Rows.of(chain)
     pointers, columns, numerators, denominators = data
-    within = inside.tolist()
-    order = chain.components
+    order = components_within(chain.indptr, chain.indices, inside)
     starts, members = order.start.tolist(), order.members.tolist()
-    with progress("solving exactly", total=chain.size) as bar:
+    with progress("solving exactly", total=len(members)) as bar:
         for c in range(len(order)):
             states = members[starts[c] : starts[c + 1]]
             i = states[0]
-            if not within[i]:
-                continue
             if len(states) == 1:
                 total, leaving = constant[i] * denominators[i], 0
                 for k in range(pointers[i], pointers[i + 1]):
@@ -126,12 +126,12 @@ def _lifted(
     chain: MarkovChain, states: Sequence[int], right: Mapping[int, fmpq]
 ) -> dict[int, fmpq] | None:
     """Solve a large component by lifting digits, where that is possible."""
-    from markov_lrsao.chains.solvers._lifting import PAYS_FOR_LIFTING, lifted
-
-    if len(states) < PAYS_FOR_LIFTING or chain.denominators.dtype == object:
+    if len(states) < _PAYS_FOR_LIFTING or chain.denominators.dtype == object:
         return None
     if chain.denominators.max() >= 2**30:
         return None
+    from markov_lrsao.chains.solvers import _lifting
+
     own = np.array(sorted(states), dtype=np.int64)
     place = np.full(chain.size, -1, dtype=np.int64)
     place[own] = np.arange(len(own))
@@ -148,7 +148,7 @@ def _lifted(
     both = np.concatenate([rows[keep], every]), np.concatenate([columns[keep], every])
     matrix = coo_array((entries, both), shape=(len(own), len(own))).tocsr()
     matrix.sort_indices()
-    found = lifted(
+    found = _lifting.lifted(
         matrix.indptr.astype(np.int64),
         matrix.indices.astype(np.int64),
         matrix.data.astype(np.int64),
@@ -173,12 +173,12 @@ def solve_forward(
     data = Rows.of(chain)
     pointers, columns, numerators, denominators = data
     within = inside.tolist()
-    order = chain.components
+    order = components_within(chain.indptr, chain.indices, inside)
     starts, members = order.start.tolist(), order.members.tolist()
     flow = list(source)
-    with progress("solving exactly", total=chain.size) as bar:
+    with progress("solving exactly", total=len(members)) as bar:
         for c in range(len(order) - 1, -1, -1):
-            states = [i for i in members[starts[c] : starts[c + 1]] if within[i]]
+            states = members[starts[c] : starts[c + 1]]
             if len(states) == 1:
                 i = states[0]
                 stay = sum(

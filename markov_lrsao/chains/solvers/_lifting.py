@@ -3,32 +3,29 @@ r"""Exact solutions of one large component by p-adic lifting (Dixon), sparse thr
 With d_i the denominator of row i, A = diag(d) (1 - P) is an integer matrix, and A x = d b. It is
 factored once modulo a prime p, in the order of a sparse LU that fills in little; every further
 digit of x to the base p costs one triangular solve and one multiplication by A in machine
-integers. When there are digits enough, numerators and a common denominator are reconstructed, and
-A x = d b is checked in integers: only then the answer is returned. The number of digits is twice
-that of the answer, not of a bound for it. Where anything does not fit, the caller eliminates.
+integers. Right sides of any length are fed in by their digits. When there are digits enough,
+numerators and a common denominator are reconstructed, and A x = d b is checked in integers: only
+then the answer is returned. The number of digits is that of the answer's numerator and
+denominator, not of a bound for them. Where anything does not fit, the caller eliminates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import lcm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpz
 
-from markov_lrsao.chains.solvers._wide import sparse_lu
-
-__all__ = ["PAYS_FOR_LIFTING", "lifted"]
+__all__ = ["lifted"]
 
 IntArray = npt.NDArray[np.int64]
-PAYS_FOR_LIFTING = 400
-"""States of a component from which lifting is tried."""
 _PRIME = 2_147_483_629
 _LARGEST_SUM = 2**30  # of a row of A, so that products with digits stay below 2^62
 _LARGEST_FACTORS = 20_000_000
 _MOST_DIGITS = 1 << 14
+_LONGEST_RIGHT = 400_000  # bits
 _SPARE_BITS = 64  # by which fractions must be shorter than the digits allow
 
 
@@ -40,9 +37,12 @@ def lifted(
     The diagonal of A must dominate its rows, as that of an M-matrix does.
     """
     sums = np.add.reduceat(np.abs(values), pointer[:-1])
-    scale = lcm(*{int(b.q) for b in right})
-    whole = [int(b.p) * (scale // int(b.q)) for b in right]
-    if sums.max() >= _LARGEST_SUM or max(map(abs, whole)) >= 2**61 or scale >= 2**62:
+    scale = fmpz(1)
+    for b in right:
+        scale = scale.lcm(b.q)
+    whole = [b.p * (scale // b.q) for b in right]
+    length = max(b.bit_length() for b in whole)
+    if sums.max() >= _LARGEST_SUM or length > _LONGEST_RIGHT:
         return None
     shape = _shape(pointer, columns, values)
     if shape is None:
@@ -55,15 +55,16 @@ def lifted(
     if not ok:
         return None
     given = [whole[i] for i in order.tolist()]
-    rest = np.array(given, dtype=np.int64)
+    fed = _digits(given, length)
+    rest = fed[0].copy()
     found: list[Any] = []
-    steps, known = 32, 0
+    steps, known = max(32, 1 << len(fed).bit_length()), 0
     while known < _MOST_DIGITS:
-        digits = modular.lift(matrix, parts, tuple(numbers), _PRIME, rest, steps)
+        digits = modular.lift(matrix, parts, tuple(numbers), _PRIME, rest, fed[known + 1 :], steps)
         found.append(_joined(digits))
         known += steps
         steps = known
-        answer = _reconstructed(_stacked(found, known), fmpz(_PRIME) ** known)
+        answer = _reconstructed(_stacked(found, known), fmpz(_PRIME) ** known, length)
         if answer is not None and _holds(matrix, *answer, given):
             numerators, below = answer
             result = [fmpq(0)] * len(order)
@@ -73,11 +74,31 @@ def lifted(
     return None
 
 
+def _digits(numbers: Sequence[fmpz], length: int) -> IntArray:
+    """Return the digits to the base p of numbers of at most `length` bits, the lowest first.
+
+    The last digit carries the sign.
+    """
+    count = 1 << (length // (_PRIME.bit_length() - 1)).bit_length()
+    parts = [list(numbers)]
+    while len(parts) < count:
+        base = fmpz(_PRIME) ** (count // len(parts) // 2)
+        parts = [half for part in parts for half in _divided(part, base)]
+    return np.array([[int(digit) for digit in part] for part in parts], dtype=np.int64)
+
+
+def _divided(numbers: list[fmpz], base: fmpz) -> tuple[list[fmpz], list[fmpz]]:
+    pairs = [divmod(number, base) for number in numbers]
+    return [low for _, low in pairs], [high for high, _ in pairs]
+
+
 def _shape(
     pointer: IntArray, columns: IntArray, values: IntArray
 ) -> tuple[IntArray, tuple[IntArray, ...]] | None:
     """Return an order of little fill, and the patterns of both factors in it."""
     from scipy.sparse import csc_array
+
+    from markov_lrsao.chains.solvers._methods import sparse_lu
 
     size = len(pointer) - 1
     transposed = csc_array(
@@ -135,17 +156,22 @@ def _stacked(found: list[Any], known: int) -> Any:
     return found[0]
 
 
-def _reconstructed(residues: Any, modulus: fmpz) -> tuple[list[fmpz], fmpz] | None:
-    """Return numerators over a common denominator, all far below the root of the modulus.
+def _reconstructed(residues: Any, modulus: fmpz, longer: int = 0) -> tuple[list[fmpz], fmpz] | None:
+    """Return numerators over a common denominator, whose product is far below the modulus.
 
-    A few of the numbers are tried first: with too few digits, they are no short fractions.
+    Numerators may have `longer` bits more. A few of the numbers are tried first: with too few
+    digits, they are no short fractions.
     """
-    most = (modulus // 2).isqrt()
-    half, short = modulus // 2, most >> _SPARE_BITS
+    if modulus.bit_length() < longer + 4 * _SPARE_BITS:
+        return None
+    half = modulus // 2
+    most = (half << longer).isqrt()
+    least = half // most
+    short, shorter = most >> _SPARE_BITS, least >> _SPARE_BITS
     listed = residues.tolist()
     for residue in (listed[0], listed[len(listed) // 2], listed[-1]):
         found = _fraction(residue, modulus, most)
-        if found is None or max(abs(found[0]), found[1]) > short:
+        if found is None or abs(found[0]) > short or found[1] > shorter:
             return None
     common = fmpz(1)
     numerators: list[fmpz] = []
@@ -154,7 +180,7 @@ def _reconstructed(residues: Any, modulus: fmpz) -> tuple[list[fmpz], fmpz] | No
         value = value - modulus if value > half else value
         if abs(value) > short:
             found = _fraction(residue * common % modulus, modulus, most)
-            if found is None or common * found[1] > short:
+            if found is None or common * found[1] > shorter:
                 return None
             value, factor = found
             common *= factor
@@ -164,14 +190,14 @@ def _reconstructed(residues: Any, modulus: fmpz) -> tuple[list[fmpz], fmpz] | No
 
 
 def _fraction(residue: fmpz, modulus: fmpz, most: fmpz) -> tuple[fmpz, fmpz] | None:
-    """Return (a, b) with a = residue b modulo the modulus, both at most `most` (Wang)."""
+    """Return (a, b) with a = residue b modulo the modulus, |a| <= most, 2 |a b| < it (Wang)."""
     old, new = modulus, residue
     before, now = fmpz(0), fmpz(1)
     while new > most:
         q = old // new
         old, new = new, old - q * new
         before, now = now, before - q * now
-    if now == 0 or abs(now) > most or new.gcd(now) != 1:
+    if now == 0 or 2 * abs(now) * most > modulus or new.gcd(now) != 1:
         return None
     return (new, now) if now > 0 else (-new, -now)
 
@@ -180,7 +206,7 @@ def _holds(
     matrix: tuple[IntArray, IntArray, IntArray],
     numerators: Sequence[fmpz],
     common: fmpz,
-    right: Sequence[int],
+    right: Sequence[fmpz],
 ) -> bool:
     """Whether A numerators = common * right, in integers."""
     pointer, columns, values = (part.tolist() for part in matrix)

@@ -75,9 +75,14 @@ def wrong_variance(patch: Patch) -> None:
 
         return wrong
 
+    def each_made_wrong(right: Callable[..., Any]) -> Callable[..., Any]:
+        wrong = made_wrong(lambda found: found)
+        return lambda *arguments, **options: [wrong(x) for x in right(*arguments, **options)]
+
+    counting = import_module("markov_lrsao.answers.counting")
+    patch.setattr(counting, "central_from_factorial", made_wrong(counting.central_from_factorial))
     engine = import_module("markov_lrsao.answers.expected")
-    patch.setattr(engine, "central_from_factorial", made_wrong(engine.central_from_factorial))
-    patch.setattr(engine, "phase_moments", made_wrong(engine.phase_moments))
+    patch.setattr(engine, "moments_of_phases", each_made_wrong(engine.moments_of_phases))
 
 
 def engine_reads_another_law(patch: Patch) -> None:
