@@ -174,7 +174,7 @@ def runtime(
     if isinstance(algorithm, NamedAlgorithm):
         algorithm = algorithm.on(landscape)
     if isinstance(algorithm, Search):
-        found = search_runtime(
+        return search_runtime(
             landscape,
             algorithm,
             start=start,
@@ -182,8 +182,8 @@ def runtime(
             field=field,
             moments=moments,
             method=method,
+            digits=digits,
         )
-        return found if digits is None else found.to_digits(digits)
     known = _check_choice("method", method, _METHODS)
     check_learner(landscape, algorithm, start, at_least)
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")

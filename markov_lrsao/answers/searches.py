@@ -19,7 +19,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.quantity import Approximate, Infinite, Quantity, Trap
 from markov_lrsao.exact.rationals import RationalLike, integer, rational, to_float
 from markov_lrsao.memoryless.methods import METHODS, Name
-from markov_lrsao.memoryless.times import Found, hitting_time
+from markov_lrsao.memoryless.times import NARROW, Found, hitting_time
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.levels import LeadingOnes, LevelLaw
 from markov_lrsao.model.search import Search
@@ -36,6 +36,7 @@ __all__ = [
 
 Start: TypeAlias = Literal["zero", "random"] | int | str | Mapping[int, RationalLike]
 """Where runs begin: 0^n, a uniformly random bit string, |x| = P, or a distribution of |x|."""
+_GUARD = 12  # digits beyond those asked for, so that rounding to them is decided
 
 
 def search_law(landscape: Landscape | LeadingOnes, search: Search) -> SearchLaw:
@@ -107,6 +108,7 @@ def search_runtime(
     field: Literal["exact", "float"] = "exact",
     moments: int = 2,
     method: str = "auto",
+    digits: int | None = None,
 ) -> RuntimeResult:
     """Return E[T] and central moments of the time until f >= `at_least`.
 
@@ -116,6 +118,7 @@ def search_runtime(
     at_least : the target value at which a run ends; default: the optimum's
     field : "float": balls, rounded to floats with a bound of their error
     method : "auto": that of the search's class; "dense" solves any of them as one system
+    digits : significant digits, each certain, instead of fractions
 
     Raises
     ------
@@ -135,10 +138,11 @@ def search_runtime(
         moments=moments,
         exact=field == "exact",
         method=None if method == "auto" else _applicable(method, law),
+        narrow=NARROW if digits is None else min(NARROW, fmpq(1, 10 ** (digits + _GUARD))),
     )
     values = _quantities(found, field, moments)
     trap = None if found.stuck is None else Trap(*found.stuck)
-    return RuntimeResult(
+    result = RuntimeResult(
         landscape=landscape.name,
         algorithm=search.name,
         n=landscape.n,
@@ -157,6 +161,7 @@ def search_runtime(
         phase_higher=(tuple(values[2:]),),
         trap=trap,
     )
+    return result if digits is None else result.to_digits(digits)
 
 
 def _applicable(method: str, law: SearchLaw) -> Name:

@@ -15,7 +15,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.fields import Balls, Rationals, SearchField, ends
-from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.memoryless.best import with_best
 from markov_lrsao.memoryless.reaching import State
 from markov_lrsao.model.search_law import SearchLaw
 
@@ -48,8 +48,7 @@ def after_steps(
     StateSpaceTooLargeError
         It would take too long.
     """
-    if law.search.best is not None and law.policy is None:
-        law = law.with_policy(best_policy(law))
+    law = with_best(law)
     width = min(2 * law.reach + 1, law.n + 1)
     work = max(times, default=0) * (law.n + 1) * law.modes * width
     if exact and work <= _MOST_EXACT:

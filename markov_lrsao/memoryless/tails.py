@@ -15,7 +15,7 @@ from flint import fmpq
 
 from markov_lrsao.exact.fields import Balls
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.memoryless.best import with_best
 from markov_lrsao.model.search_law import SearchLaw
 
 __all__ = ["cumulated"]
@@ -30,8 +30,7 @@ def cumulated(
     """Return P(T <= t) for t = 0 .. horizon, and a bound of the error of each."""
     from scipy.sparse import csr_array
 
-    if law.search.best is not None and law.policy is None:
-        law = law.with_policy(best_policy(law))
+    law = with_best(law)
     modes, field = law.modes, Balls(_BITS)
     size = (law.n + 1) * modes
     rows: list[int] = []

@@ -83,6 +83,10 @@ class LevelLaw(SearchLaw):
             (w * fmpq(comb(n - i - 1, k - 1), comb(n, k)) for k, w in mutation.sizes if k), _ZERO
         )
 
+    def _can_gain(self, x: int) -> bool:
+        assert self.policy is not None
+        return self.improving(self.search.actions[self.policy[x]].mutation, x) != 0
+
     def action_row(self, action: int, x: int, field: SearchField) -> Row:
         """Return the levels that follow level x."""
         if x == self.n:

@@ -21,7 +21,7 @@ from markov_lrsao.answers.searches import Start, positions_at_least, search_law,
 from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.exact.fields import Balls
 from markov_lrsao.exact.rationals import RationalLike, to_float
-from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.memoryless.best import with_best
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.levels import LeadingOnes
@@ -89,9 +89,7 @@ class SearchTable:
 
     def table(self) -> Table:
         """Derive what the kernel reads."""
-        law = search_law(self.landscape, self.algorithm)
-        if self.algorithm.best is not None:
-            law = law.with_policy(best_policy(law))
+        law = with_best(search_law(self.landscape, self.algorithm))
         modes, field = law.modes, Balls(_BITS)
         good = positions_at_least(law, self.at_least)
         pointers, targets, cumulated = [0], [], []
