@@ -19,6 +19,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import ParameterError, UndecidedComparisonError
 from markov_lrsao.exact.fields import Balls, Rationals, SearchField
+from markov_lrsao.memoryless.rates import best_rates
 from markov_lrsao.model.levels import LevelLaw
 from markov_lrsao.model.search_law import Row, SearchLaw
 
@@ -37,6 +38,9 @@ def with_best(law: SearchLaw) -> SearchLaw:
     """Return the law with the best actions, if its search takes them; else the law itself."""
     if law.search.best is None or law.policy is not None:
         return law
+    if law.search.least is not None:
+        _check(law)
+        return best_rates(law)
     return law.with_policy(best_policy(law))
 
 
@@ -50,18 +54,20 @@ def best_policy(law: SearchLaw) -> tuple[int, ...]:
     UndecidedComparisonError
         Two actions are too close for balls, and too large for fractions.
     """
+    _check(law)
+    return _likeliest(law) if isinstance(law, LevelLaw) else _Choice(law).policy()
+
+
+def _check(law: SearchLaw) -> None:
+    """Refuse searches for which dynamic programming would be wrong."""
     search = law.search
     if not search.elitist:
         raise ParameterError(f"{search.name}: the best action is found for elitist searches only")
-    if isinstance(law, LevelLaw):
-        return _likeliest(law)
-    distinct = len(set(law.values)) == len(law.values)
-    if not distinct:
+    if len(set(law.values)) < len(law.values):
         raise ParameterError(
             f"{search.name}: positions with the same value of the target need one action for "
             f"all of them; the best actions are found where all values differ"
         )
-    return _Choice(law).policy()
 
 
 def _likeliest(law: LevelLaw) -> tuple[int, ...]:

@@ -7,13 +7,14 @@ U(x) = (F(x+1) + U(x+1)) / 2, and U(-1) is the mean over uniformly random bit st
     one mode           F = u z U / (1 - (1-u) z), u the probability of improving
     random gradient    F_a = u z U_a (1 - w_a) / (1 - (1-u) z) + w_a G with w_a = ((1-u) z)^tau: an
                        improvement within tau steps, or a fresh draw; G, the mean of F_a over the
-                       portfolio, follows from itself. Only fresh periods are met, so tau costs nothing
+                       portfolio, follows from itself. Only fresh periods are met: tau costs nothing
 
 All of them are power series about z = 1, whose coefficients are E[C(T, k)].
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import comb
 from typing import Any, TypeAlias
 
@@ -33,14 +34,11 @@ def solved_by_levels(law: LevelLaw, target: frozenset[int]) -> bool:
     """Whether the closed forms apply: one mode or a gradient, and every level can be left."""
     if law.modes > 1 and not law.search.period:
         return False
-    return all(
-        any(up != 0 for up in _improving(law, x)) for x in range(law.n) if x not in target
-    )
+    left = (x for x in range(law.n) if x not in target)
+    return all(any(law.can_improve(a, x) for a in _shown(law, x)) for x in left)
 
 
-def by_levels(
-    law: LevelLaw, target: frozenset[int], moments: int, field: SearchField
-) -> Element:
+def by_levels(law: LevelLaw, target: frozenset[int], moments: int, field: SearchField) -> Element:
     """Return E[C(T, k)] for k = 0 .. `moments` from a uniformly random bit string."""
     zero = field.number(fmpq(0))
     one: Element = (field.number(fmpq(1)), *[zero] * moments)
@@ -51,7 +49,7 @@ def by_levels(
     for x in range(law.n - 1, -1, -1):
         found = [one] * parts
         if x not in target:
-            ups = [field.number(up) for up in _improving(law, x)]
+            ups = _improving(law, x, field)
             if tau:
                 found = _gradient(ups, after, tau, field)
             else:
@@ -60,13 +58,20 @@ def by_levels(
     return scale(_sum(after), field.number(fmpq(1, parts)))
 
 
-def _improving(law: LevelLaw, x: int) -> list[fmpq]:
+def _shown(law: LevelLaw, x: int) -> Iterable[int]:
+    """Return the actions that may be taken at a level."""
+    return range(len(law.search.actions)) if law.search.period else (a for a, _ in law.drawn(0, x))
+
+
+def _improving(law: LevelLaw, x: int, field: SearchField) -> list[Number]:
     """Return the probability of improving: of every action of a gradient, or of the one mode."""
     actions = law.search.actions
     if law.search.period:
-        return [law.improving(action.mutation, x) for action in actions]
-    drawn = law.drawn(0, x)
-    return [sum((w * law.improving(actions[a].mutation, x) for a, w in drawn), fmpq(0))]
+        return [law.improving(action.mutation, x, field) for action in actions]
+    parts = [(w, law.improving(actions[a].mutation, x, field)) for a, w in law.drawn(0, x)]
+    if len(parts) == 1:
+        return [parts[0][1]]
+    return [sum((field.number(w) * up for w, up in parts), field.number(fmpq(0)))]
 
 
 def _waiting(up: Number, field: SearchField, length: int) -> Element:

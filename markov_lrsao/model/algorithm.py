@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Algorithm", "AlgorithmFamily", "Reward", "algorithm_at"]
 
 
+State = Literal["target", "blind", "position"]
 _ZERO = fmpq(0)
 
 
@@ -61,9 +62,12 @@ class Algorithm:
     accept_equal : accept an offspring of equal value of the chosen objective
     rejected, equal, better : the rewards in the cases D < 0, D = 0, D > 0
     keep, learn, bootstrap : coefficients of the Q-update
-    state : "target" (the agent sees the target's value) or "blind" (one state only)
+    state : what the agent sees: "target" (the target's value), "blind" (nothing: one state only) or
+        "position" (the number of ones)
     actions : which objectives the agent may choose; "all" or "target" only
     epsilon : with this probability the agent takes any action, uniformly, else a greedy one
+    preserve : refuse what lowers the target, whichever objective was chosen
+    mistakes : of what is refused so the agent learns all the same, as if it had been accepted
     """
 
     name: str
@@ -74,10 +78,12 @@ class Algorithm:
     learn: fmpq
     bootstrap: fmpq
     accept_equal: bool = True
-    state: Literal["target", "blind"] = "target"
+    state: State = "target"
     actions: Literal["all", "target"] = "all"
     parameters: Parameters | None = None
     epsilon: fmpq = _ZERO
+    preserve: bool = False
+    mistakes: bool = False
 
     @staticmethod
     def named(text: str) -> NamedAlgorithm:
@@ -152,6 +158,14 @@ class Algorithm:
             learn=checked.alpha,
             bootstrap=checked.alpha * checked.gamma,
         )
+
+    def preserving(self, *, mistakes: bool) -> Algorithm:
+        """Return the same algorithm, never losing the best target value that it has found.
+
+        An offspring must also be no worse by the target. With `mistakes` the agent is rewarded for
+        what is refused by that as if it had been accepted, so that it learns from it.
+        """
+        return replace(self, preserve=True, mistakes=mistakes)
 
     @classmethod
     def rls(cls) -> Algorithm:

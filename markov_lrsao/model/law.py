@@ -161,10 +161,16 @@ class StepLaw:
             axis=1,
         )
         accepted = chosen_gain >= (0 if algorithm.accept_equal else 1)
+        gained = np.broadcast_to((target[neighbour] - target[:, None])[:, None, :], accepted.shape)
+        learnt = accepted
+        if algorithm.preserve:
+            accepted = accepted & (gained >= 0)
+            learnt = learnt if algorithm.mistakes else accepted
+            chosen_gain = np.where(learnt, chosen_gain, np.minimum(chosen_gain, -1))
         # A rejected offspring leaves the target's value as it is: its target gain is 0.
-        target_gain = np.where(accepted, (target[neighbour] - target[:, None])[:, None, :], 0)
+        target_gain = np.where(learnt, gained, 0)
         reward_index, rewards = _rewards(algorithm, chosen_gain, target_gain, landscape.scale)
-        state = target if algorithm.state == "target" else np.zeros_like(target)
+        state = _states(landscape, algorithm)
         row, first = _number_by_first(state)
         return cls(
             landscape=landscape,
@@ -331,6 +337,17 @@ class StepLaw:
     def kinds(self) -> tuple[Kind, ...]:
         """The distinct kinds, in order of their first position."""
         return self._kinds[1]
+
+
+def _states(landscape: Landscape, algorithm: Algorithm) -> IntArray:
+    """Return what the agent sees at every position, in units of 1/scale."""
+    target = landscape.objectives[landscape.target]
+    match algorithm.state:
+        case "target":
+            return target
+        case "position":
+            return np.arange(landscape.n + 1, dtype=np.int64) * landscape.scale
+    return np.zeros_like(target)
 
 
 def _neighbours(n: int) -> IntArray:

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.fields import SearchField
+from markov_lrsao.exact.fields import Rationals, SearchField
 from markov_lrsao.model.landscape import check_n
 from markov_lrsao.model.search import Mutation, Search
 from markov_lrsao.model.search_law import Row, SearchLaw
 
 __all__ = ["LeadingOnes", "LevelLaw"]
 
+Number: TypeAlias = Any
+"""An `fmpq` or an `arb`, as the field has it."""
 _ZERO = fmpq(0)
+_RATIONALS = Rationals()
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class LevelLaw(SearchLaw):
                 f"`simulate()`"
             )
         values = tuple(fmpq(v) for v in range(n + 1))
-        return cls(search, n, values, {"L": values})
+        return cls(search, n, values, {"L": values}, search.table or None)
 
     @property
     def steps_of_one(self) -> bool:
@@ -72,32 +76,47 @@ class LevelLaw(SearchLaw):
         """Return the law of the level of a uniformly random bit string."""
         return [fmpq(1, 2 ** min(i + 1, self.n)) for i in range(self.n + 1)]
 
-    def improving(self, mutation: Mutation, i: int) -> fmpq:
+    def improving(self, mutation: Mutation, i: int, field: SearchField = _RATIONALS) -> Number:
         """Return the probability that a mutation leaves level i."""
         n = self.n
+        if mutation.beta is not None:
+            rates = enumerate(self._offspring.rate_weights(mutation, field), start=1)
+            return sum(
+                (w * field.number(fmpq(a, n) * (1 - fmpq(a, n)) ** i) for a, w in rates),
+                field.number(_ZERO),
+            )
         if mutation.rate is not None:
             p = mutation.rate
             some = 1 - (1 - p) ** n if mutation.positive else fmpq(1)
-            return p * (1 - p) ** i / some
-        return sum(
-            (w * fmpq(comb(n - i - 1, k - 1), comb(n, k)) for k, w in mutation.sizes if k), _ZERO
+            return field.number(p * (1 - p) ** i / some)
+        return field.number(
+            sum(
+                (w * fmpq(comb(n - i - 1, k - 1), comb(n, k)) for k, w in mutation.sizes if k),
+                _ZERO,
+            )
         )
+
+    def can_improve(self, action: int, x: int) -> bool:
+        """Whether an action can leave a level at all."""
+        mutation = self.search.actions[action].mutation
+        return mutation.anything or any(0 < k <= self.n - x for k, _ in mutation.sizes)
 
     def _can_gain(self, x: int) -> bool:
         assert self.policy is not None
-        return self.improving(self.search.actions[self.policy[x]].mutation, x) != 0
+        return self.can_improve(self.policy[x], x)
 
     def action_row(self, action: int, x: int, field: SearchField) -> Row:
         """Return the levels that follow level x."""
         if x == self.n:
             return Row((), _ZERO)
-        up = self.improving(self.search.actions[action].mutation, x)
+        up = self.improving(self.search.actions[action].mutation, x, field)
         if up == 0:
             return Row((), _ZERO)
         last = self.n
-        moves = [(y, field.number(up / 2 ** (y - x))) for y in range(x + 1, last)]
-        moves.append((last, field.number(up / 2 ** (last - x - 1))))
+        moves = [(y, up / 2 ** (y - x)) for y in range(x + 1, last)]
+        moves.append((last, up / 2 ** (last - x - 1)))
         return Row(tuple(moves), _ZERO)
 
     def _action_may_stay(self, action: int, x: int) -> bool:
-        return x == self.n or self.improving(self.search.actions[action].mutation, x) != 1
+        mutation = self.search.actions[action].mutation
+        return x == self.n or mutation.beta is not None or self.improving(mutation, x) != 1

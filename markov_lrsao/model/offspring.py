@@ -111,25 +111,25 @@ class Offspring:
                     found[x + k - 2 * i] = term
         return found, missing
 
+    def rate_weights(self, mutation: Mutation, field: SearchField) -> list[Number]:
+        """Return the probabilities of the rates 1/n, 2/n, .. of heavy-tailed mutation."""
+        if isinstance(field, Rationals) or mutation.beta is None or mutation.beta.q == 1:
+            return [field.number(w) for w in mutation.powers()]
+        weights = [arb(a) ** arb(-mutation.beta) for a in range(1, mutation.widest + 1)]
+        total = sum(weights, arb(0))
+        return [w / total for w in weights]
+
     def _heavy(self, mutation: Mutation, field: SearchField) -> dict[int, Number]:
         """Return k -> probability of every set of k bits: sum over rates of w p^k (1-p)^(n-k)."""
         key = mutation, field
         if key not in self._kept:
             n = self.n
-            weights: list[Number]
-            if mutation.beta is not None and mutation.beta.q != 1 and isinstance(field, Balls):
-                weights = [arb(a) ** arb(-mutation.beta) for a in range(1, mutation.widest + 1)]
-                total = sum(weights, arb(0))
-                weights = [w / total for w in weights]
-            else:
-                weights = [field.number(w) for w in mutation.powers()]
-            rates = [field.number(fmpq(a, n)) for a in range(1, mutation.widest + 1)]
-            lost = [field.number(1 - fmpq(a, n)) for a in range(1, mutation.widest + 1)]
+            drawn = [
+                (w, field.number(fmpq(a, n)), field.number(1 - fmpq(a, n)))
+                for a, w in enumerate(self.rate_weights(mutation, field), start=1)
+            ]
             self._kept[key] = {
-                k: sum(
-                    (w * p**k * q ** (n - k) for w, p, q in zip(weights, rates, lost, strict=True)),
-                    field.number(_ZERO),
-                )
+                k: sum((w * p**k * q ** (n - k) for w, p, q in drawn), field.number(_ZERO))
                 for k in range(n + 1)
             }
         found: dict[int, Number] = self._kept[key]

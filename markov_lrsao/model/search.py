@@ -83,6 +83,12 @@ class Mutation:
         return cls(rate=p, positive=positive)
 
     @classmethod
+    def at_rate(cls, rate: RationalLike, n: int, *, positive: bool = False) -> Mutation:
+        """Standard bit mutation of n bits, whose rate may be 1: then all of them are flipped."""
+        p = rational(rate, "rate")
+        return cls.flips(n) if p == 1 else cls.standard(p, positive=positive)
+
+    @classmethod
     def heavy(cls, beta: RationalLike, widest: int) -> Mutation:
         """Heavy-tailed mutation of Doerr, Le, Makhmara and Nguyen (2017).
 
@@ -273,6 +279,7 @@ class Search:
         minimises the expected time, or maximises the expected gain (ties: the later action)
     table : there is one mode, and this is its action at every position; empty: it draws
     period : of (generalised) random gradient the number of steps tau, see `gradient`; else 0
+    least : `best` chooses not among actions, but among all rates above this one; None: actions
     """
 
     name: str
@@ -284,6 +291,7 @@ class Search:
     best: Criterion | None = None
     table: tuple[int, ...] = ()
     period: int = 0
+    least: fmpq | None = None
 
     @property
     def elitist(self) -> bool:
@@ -381,6 +389,16 @@ class Search:
     def best_of(cls, name: str, actions: Sequence[Action], criterion: Criterion) -> Search:
         """At every position the best action of a portfolio."""
         return cls(name=name, actions=tuple(actions), modes=(((0, _ONE),),), best=criterion)
+
+    @classmethod
+    def best_rate(cls, name: str, *, positive: bool, least: fmpq, criterion: Criterion) -> Search:
+        """Standard bit mutation whose rate is at every position the best one."""
+        if not 0 <= least < 1:
+            raise ParameterError(f"least = {least} is out of range: 0 <= least < 1 is needed")
+        example = Action(Mutation.standard(fmpq(1, 2), positive=positive))
+        return cls(
+            name=name, actions=(example,), modes=(((0, _ONE),),), best=criterion, least=least
+        )
 
     @classmethod
     def by_position(cls, name: str, actions: Sequence[Action]) -> Search:

@@ -30,7 +30,7 @@ _HUGE = 1e300
 
 @compiled(forceinline=True, allocates=False)
 def _scan(n, x, k, worth, low, high):
-    """Return sums over the terms: all, better ones, these times low, high and worth; rest; count."""
+    """Return sums of terms: all, better, these times low, high, worth; the rest; their count."""
     first, last = max(0, k + x - n), min(x, k)
     begin = min(max(int((x + 1.0) * (k + 1.0) / (n + 2.0)), first), last)
     total, share, lower, upper, gain, rest, terms = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
@@ -119,9 +119,7 @@ def by_time(n, order, values, sizes, rivals, counts):
             j = best if step == -1 else step
             k = sizes[j]
             mean = x + k * (1.0 - 2.0 * x / n)
-            if step >= 0 and (
-                j == best or _hopeless(n, k, mean, above, below, least, known)
-            ):
+            if step >= 0 and (j == best or _hopeless(n, k, mean, above, below, least, known)):
                 continue
             total, share, lower, upper, _, rest, terms = _scan(n, x, k, worth, low, high)
             error = (6 * terms + 20) * _UNIT
