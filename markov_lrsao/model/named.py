@@ -82,18 +82,19 @@ ALGORITHMS: dict[str, dict[str, Key]] = {
 REFERENCES = {
     "rls": "random local search; Droste, Jansen, Wegener 2002",
     "rls-k": "RLS with k flipped bits; Doerr, Doerr, Yang 2020; Buskulic, Doerr 2021",
-    "ea": "(1+1) EA, standard bit mutation; Droste, Jansen, Wegener 2002; with beta the fast (1+1) EA; "
-    "Doerr, Le, Makhmara, Nguyen 2017",
+    "ea": "(1+1) EA, standard bit mutation; Droste, Jansen, Wegener 2002; with beta the fast (1+1) "
+    "EA; Doerr, Le, Makhmara, Nguyen 2017",
     "ea-positive": "(1+1) EA > 0; Carvalho Pinto, Doerr 2018",
     "metropolis": "Metropolis et al. 1953; Doerr, El Ghazi El Houssaini, Rajabi, Witt 2023",
-    "mahh": "move acceptance hyper-heuristic; Lissovoi, Oliveto, Warwicker 2019; with a rate: Doerr, "
-    "Dremaux, Lutzeyer, Stumpf 2023",
+    "mahh": "move acceptance hyper-heuristic; Lissovoi, Oliveto, Warwicker 2019; with a rate: "
+    "Doerr, Dremaux, Lutzeyer, Stumpf 2023",
     "mmahh": "Markov move acceptance; Bendahi, Doerr, Fradin, Lutzeyer 2025",
     "random": "a random objective in every step; Buzdalova, Buzdalov 2012",
     "gradient": "(generalised) random gradient; Lissovoi, Oliveto, Warwicker 2020",
     "portfolio": "the best k of a list at every level, or any: simple random; Doerr, Wagner 2018; "
     "Lissovoi, Oliveto, Warwicker 2020",
-    "earl": "EA+RL; Buzdalova, Buzdalov 2012; preserving the best found solution: Petrova, Buzdalova 2015",
+    "earl": "EA+RL; Buzdalova, Buzdalov 2012; preserving the best found solution: Petrova, "
+    "Buzdalova 2017",
     "lrsao": "LRSAO; Doerr et al., GECCO 2025",
 }
 """Name -> what it is and where it comes from."""

@@ -142,8 +142,8 @@ class Key:
 
     Attributes
     ----------
-    kind : "integer", "rational" (an expression in n), "local" (one in n and x), "list" (items with +
-        between them), "word"
+    kind : "integer", "rational" (an expression in n), "local" (one in n and x), "list" (items with
+        + between them), "word"
     words : what a word may be; empty: anything. Of a number: words that may stand for it
     default : text that stands for a key that is not given; None: it must be given
     optional : a key that may be left out altogether

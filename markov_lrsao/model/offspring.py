@@ -5,7 +5,7 @@ C(x, i) C(n - x, k - i) / C(n, k). Three ways lead to it, all over rationals or 
 
     given sizes     set by set: every set of k bits has the probability P(k) / C(n, k)
     many bits       in balls from the likeliest i outwards, each term from the one before
-    a rate          (1-p)^n (1 + r/z)^x (1 + r z)^(n-x) with r = p / (1-p), coefficient by coefficient
+    a rate          coefficients of (1-p)^n (1 + r/z)^x (1 + r z)^(n-x) with r = p / (1-p)
 
 In balls laws may be cut off; `missing` then bounds the probability of what is left out.
 """

@@ -1,8 +1,8 @@
 """The law of one step of a search that does not learn: a kernel on (mode, position).
 
 `SearchLaw.row` is what one mode does at one position: the accepted offspring y != x with their
-probabilities, over rationals or balls. `markov_lrsao.model.offspring` has the law of mutations, this
-module adds acceptance. `SearchLaw.transitions` adds what becomes of the mode.
+probabilities, over rationals or balls. `markov_lrsao.model.offspring` has the law of mutations,
+this module adds acceptance. `SearchLaw.transitions` adds what becomes of the mode.
 
 In balls laws may be cut off; a bound of the probability of what is left out is the row's `missing`.
 
