@@ -28,6 +28,7 @@ from markov_lrsao.model.search_law import SearchLaw
 __all__ = [
     "Start",
     "enclosed_or_float",
+    "mean_time",
     "positions_at_least",
     "search_law",
     "search_runtime",
@@ -97,6 +98,30 @@ def positions_at_least(law: SearchLaw, value: RationalLike | None) -> frozenset[
             f"at_least = {least} is out of range: the largest value of the target is {largest}"
         )
     return frozenset(x for x, v in enumerate(law.values) if v >= least)
+
+
+def mean_time(
+    landscape: Landscape | LeadingOnes,
+    search: Search,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
+    field: Literal["exact", "float", "enclosed"] = "exact",
+) -> tuple[Quantity, str]:
+    """Return E[T] alone, and how it was found; see `search_runtime`.
+
+    Parameters
+    ----------
+    field : "enclosed": between two rationals, at least nineteen digits
+    """
+    law = search_law(landscape, search)
+    found = hitting_time(
+        law,
+        start_law(law, start),
+        positions_at_least(law, at_least),
+        moments=1,
+        exact=field == "exact",
+    )
+    return _quantities(found, field, 1)[0], found.method
 
 
 def search_runtime(
@@ -193,7 +218,7 @@ def enclosed_or_float(bounds: tuple[fmpq, fmpq], field: str) -> Quantity:
     What exceeds all floats stays enclosed.
     """
     low, high = bounds
-    if field == "exact":
+    if field != "float":
         return Quantity.enclosed(low, high)
     try:
         middle = to_float((low + high) / 2)

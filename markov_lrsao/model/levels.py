@@ -8,6 +8,7 @@ flipped and no one before it is, and the next level is i + 1 plus a geometric nu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any, TypeAlias
@@ -16,11 +17,13 @@ from flint import fmpq
 
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.fields import Rationals, SearchField
-from markov_lrsao.model.landscape import check_n
+from markov_lrsao.model.landscape import Landscape, check_n
 from markov_lrsao.model.search import Mutation, Search
 from markov_lrsao.model.search_law import Row, SearchLaw
 
-__all__ = ["LeadingOnes", "LevelLaw"]
+__all__ = ["LEADING_ONES", "LeadingOnes", "LevelLaw", "shape_named"]
+
+LEADING_ONES = "leadingones"
 
 Number: TypeAlias = Any
 """An `fmpq` or an `arb`, as the field has it."""
@@ -120,3 +123,22 @@ class LevelLaw(SearchLaw):
     def _action_may_stay(self, action: int, x: int) -> bool:
         mutation = self.search.actions[action].mutation
         return x == self.n or mutation.beta is not None or self.improving(mutation, x) != 1
+
+
+def shape_named(
+    text: str, n: int | None, ell: int | None = None, helpers: Sequence[str] = ()
+) -> Landscape | LeadingOnes:
+    """Return a landscape by its name, LeadingOnes among them.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if text.strip() != LEADING_ONES:
+        return Landscape.named(text, n, ell, helpers)
+    if n is None:
+        raise ParameterError("`n` is missing: give the length of the bit strings, e.g. `n=9`")
+    for name, value in (("ell", ell), ("helpers", ",".join(helpers) or None)):
+        if value is not None:
+            raise ParameterError(f"`{name}` = {value} has no meaning for {LEADING_ONES}; omit it")
+    return LeadingOnes(n)

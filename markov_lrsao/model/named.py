@@ -109,19 +109,35 @@ class NamedAlgorithm:
     values: tuple[tuple[str, Value | fmpq], ...]
 
     @classmethod
-    def of(cls, text: str) -> NamedAlgorithm:
+    def of(cls, text: str, *, open_keys: bool = False) -> NamedAlgorithm:
         """Read a name with its keys.
+
+        Parameters
+        ----------
+        open_keys : keys that must be given may be missing; they come later, see `given`
 
         Raises
         ------
         ParameterError
         """
-        name, values = read(text, ALGORITHMS, "algorithm")
+        known: Mapping[str, Mapping[str, Key]] = ALGORITHMS
+        if open_keys:
+            known = {
+                name: {key: replace(meaning, optional=True) for key, meaning in keys.items()}
+                for name, keys in ALGORITHMS.items()
+            }
+        name, values = read(text, known, "algorithm")
         return cls(text.strip(), name, tuple(values.items()))
 
-    def given(self, key: str, value: fmpq) -> NamedAlgorithm:
-        """Return the same with one more key, a number."""
-        return replace(self, values=(*self.values, (key, value)))
+    @property
+    def written(self) -> list[str]:
+        """The keys that stand in the text, not those with their defaults."""
+        items = self.text.partition(":")[2].split(",")
+        return [item.partition("=")[0].strip() for item in items if "=" in item]
+
+    def given(self, key: str, value: fmpq | tuple[str, ...]) -> NamedAlgorithm:
+        """Return the same with a value of a key, a number or numbers with + between them."""
+        return replace(self, values=tuple((dict(self.values) | {key: value}).items()))
 
     def on(self, landscape: Landscape | LeadingOnes) -> Algorithm | Search:
         """Return what it is on a landscape.

@@ -27,12 +27,12 @@ from flint import arb, fmpq
 from markov_lrsao.errors import ExactnessError, ParameterError
 from markov_lrsao.exact.rationals import RationalLike, rational
 
-__all__ = ["Acceptance", "Action", "Mutation", "Search", "Switch"]
+__all__ = ["MOST_MODES", "Acceptance", "Action", "Mutation", "Search", "Switch"]
 
 Rule = Literal["not-worse", "better", "all", "worse", "metropolis"]
 Criterion = Literal["time", "drift"]
 _ZERO, _ONE = fmpq(0), fmpq(1)
-_MOST_MODES = 100_000
+MOST_MODES = 100_000
 
 
 @dataclass(frozen=True)
@@ -363,10 +363,10 @@ class Search:
         """
         if tau < 1:
             raise ParameterError(f"tau = {tau} is too small: a period has at least one step")
-        if len(actions) * tau > _MOST_MODES:
+        if len(actions) * tau > MOST_MODES:
             raise ParameterError(
                 f"tau = {tau} is too large: {len(actions)} actions with periods of tau steps are "
-                f"{len(actions) * tau:,} modes, but {_MOST_MODES:,} are allowed"
+                f"{len(actions) * tau:,} modes, but {MOST_MODES:,} are allowed"
             )
         part = fmpq(1, len(actions))
         anew = tuple((a * tau, part) for a in range(len(actions)))
