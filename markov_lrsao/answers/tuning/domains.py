@@ -8,7 +8,7 @@ too, and are rounded; weights have the logarithms of their quotients.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from typing import Literal, TypeAlias
 
@@ -48,12 +48,18 @@ _FIRST: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Domain:
-    """A key, or one weight of several, with its range and its coordinate."""
+    """A key, or one weight of several, with its range and its coordinate.
+
+    Attributes
+    ----------
+    closed : 0 and 1 may be taken where the search is drawn to an end of the range
+    """
 
     key: str
     kind: Kind
     low: fmpq
     high: fmpq
+    closed: bool = False
 
     @property
     def whole(self) -> bool:
@@ -140,7 +146,8 @@ def domains(
         low, high = _standard(named, key, landscape, outside_h=outside_h)
         if key in limits:
             low, high = (_number(end, key, landscape.n) for end in limits[key])
-        found += _checked(key, low, high, landscape)
+        closed = key not in limits and key in ("p", "q", "weights")
+        found += [replace(domain, closed=closed) for domain in _checked(key, low, high, landscape)]
     return found
 
 

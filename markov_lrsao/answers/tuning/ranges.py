@@ -290,15 +290,23 @@ class _Descent:
     def _chances(self, x: int, flip: FloatArray, keep: FloatArray) -> FloatArray:
         """Return sums of C(x, i) C(n-x, j) flip^(i+j) keep^(n-i-j) for the better positions."""
         n = self.n
+        lost, won = _binomials(x, flip, keep), _binomials(n - x, flip, keep)
         rows = []
         for y in self.better[x]:
-            total = np.zeros_like(flip)
-            for i in range(max(0, x - y), min(x, n - y) + 1):
-                j = y - x + i
-                weight = float(comb(x, i) * comb(n - x, j))
-                total = total + weight * flip ** (i + j) * keep ** (n - i - j)
-            rows.append(total)
+            first, last = max(0, x - y), min(x, n - y)
+            shift = y - x
+            both = lost[first : last + 1] * won[first + shift : last + shift + 1]
+            rows.append(both.sum(axis=0))
         return np.array(rows)
+
+
+def _binomials(count: int, flip: FloatArray, keep: FloatArray) -> FloatArray:
+    """Return C(count, i) flip^i keep^(count-i), a line for every i."""
+    weights = np.array([float(comb(count, i)) for i in range(count + 1)])
+    powers = np.arange(count + 1)
+    return np.asarray(
+        weights[:, None] * flip ** powers[:, None] * keep ** (count - powers)[:, None]
+    )
 
 
 def _fraction(least: FloatArray, most: FloatArray, after: FloatArray) -> FloatArray:

@@ -303,32 +303,21 @@ def _whole(
 def _certified(task: _Task, setting: Setting) -> tuple[Setting, Quantity]:
     """Return what was found, with an exact or enclosed E[T].
 
-    A number of few digits close by is taken instead if it is as good: 1/50, not 0.0199999998.
+    What is drawn to an end of its range is put there, if that is no worse.
     """
     total = task.total(setting, floats=False)
-    simple = []
-    for domain, value in zip(task.domains, setting, strict=True):
-        near = next(
-            (
-                candidate
-                for m in range(1, 13)
-                if domain.low <= (candidate := fmpq(1) / m) <= domain.high
-                and abs(candidate / value - 1) < fmpq(1, 10**8)
-            ),
-            value,
-        )
-        simple.append(near)
-    if tuple(simple) != setting:
-        other = task.total(tuple(simple), floats=False)
+    ends = tuple(_end(d, value) for d, value in zip(task.domains, setting, strict=True))
+    if ends != setting:
+        other = task.total(ends, floats=False)
         if other.upper is not None and other.upper <= total.lower:
-            return tuple(simple), other
+            return ends, other
     return setting, total
 
 
 def _bracket(task: _Task, setting: Setting, total: Quantity, i: int) -> Bracket:
     """Look for neighbours of one value at which E[T] is certainly larger."""
     domain, value = task.domains[i], setting[i]
-    if value in (domain.low, domain.high) or _at_end(domain, value):
+    if not domain.low < value < domain.high or _end(domain, value) != value:
         return Bracket(domain.key, value, value, certain=False, edge=True)
     sides: list[fmpq] = []
     for sign in (-1, 1):
@@ -347,11 +336,15 @@ def _bracket(task: _Task, setting: Setting, total: Quantity, i: int) -> Bracket:
     return Bracket(domain.key, value, value, certain=False, edge=False)
 
 
-def _at_end(domain: Domain, value: fmpq) -> bool:
-    """Whether a value is so near to an end of its range that it is drawn to it."""
+def _end(domain: Domain, value: fmpq) -> fmpq:
+    """Return the end of the range that a value is drawn to, or the value itself."""
     a, b = domain.ends
     u = domain.coordinate(value)
-    return not domain.whole and min(u - a, b - u) < 1e-5 * (b - a)
+    if domain.whole or min(u - a, b - u) >= 1e-5 * (b - a):
+        return value
+    if domain.closed:
+        return fmpq(int(u - a > b - u))
+    return domain.low if u - a < b - u else domain.high
 
 
 def _neighbours(domain: Domain, value: fmpq, sign: int) -> list[fmpq]:
