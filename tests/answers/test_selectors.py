@@ -147,4 +147,5 @@ def test_jump_and_what_memory_is_worth() -> None:
     assert rational_text(best.total.value) == str(total)
     large = oracle(Landscape.jump(100, 47))
     assert large.selectors is not None
+    assert large.selectors.randomised.least is not None
     assert large.agent.total < large.selectors.randomised.least

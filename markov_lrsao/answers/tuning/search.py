@@ -40,6 +40,7 @@ __all__ = ["tune"]
 
 Shape = Landscape | LeadingOnes
 _GRID = {1: 41, 2: 11, 3: 7}
+_FEW = 9
 _STEPS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 """Distances of neighbours, in coordinates."""
 
@@ -216,6 +217,8 @@ def _minimised(task: _Task) -> tuple[float, ...]:
     """Return coordinates at which E[T] is small."""
     ends = [domain.ends for domain in task.domains]
     count = _GRID.get(len(ends), 5)
+    if task.named.name in ("lrsao", "earl"):  # a chain is derived anew at every point
+        count = min(count, _FEW)
     lines = [[a + (b - a) * i / (count - 1) for i in range(count)] for a, b in ends]
     points = list(product(*lines))
     best = min(points, key=task.time)
