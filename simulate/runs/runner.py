@@ -33,6 +33,7 @@ __all__ = [
     "available_cores",
     "check_runs",
     "default_limit",
+    "kernel_of",
     "simulate",
     "trace_run",
 ]
@@ -201,6 +202,16 @@ def _law(
     check_learner(landscape, algorithm, start, at_least)
     assert isinstance(landscape, Landscape)
     return StepLaw.of(landscape, algorithm)
+
+
+def kernel_of(
+    landscape: Landscape | LeadingOnes, algorithm: Algorithm | AlgorithmFamily | Search
+) -> Kernel:
+    """Return the faster kernel that can play an algorithm."""
+    if isinstance(algorithm, Search) or isinstance(landscape, LeadingOnes):
+        return "event"
+    law = StepLaw.of(landscape, algorithm)
+    return "event" if law.algorithm.epsilon != 0 or _encoded(law).skippable else "step"
 
 
 def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:
