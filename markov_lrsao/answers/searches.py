@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import comb
 from typing import Literal, TypeAlias
 
 from flint import fmpq
@@ -33,6 +34,7 @@ __all__ = [
     "search_law",
     "search_runtime",
     "start_law",
+    "start_positions",
 ]
 
 Start: TypeAlias = Literal["zero", "random"] | int | str | Mapping[int, RationalLike]
@@ -55,49 +57,76 @@ def start_law(law: SearchLaw, start: Start | None) -> dict[int, fmpq]:
     ParameterError
         There is no such start.
     """
-    levels = isinstance(law, LevelLaw)
-    if start is None:
-        start = "random" if levels else "zero"
-    if start == "random":
+    if isinstance(law, LevelLaw):
+        if start not in (None, "random"):
+            raise ParameterError(
+                f"start = {start!r} is not known for LeadingOnes: by levels only random starts "
+                f"are solved"
+            )
         return dict(enumerate(law.start()))
-    if levels:
-        raise ParameterError(
-            f"start = {start!r} is not known for LeadingOnes: by levels only random starts are "
-            f"solved"
-        )
-    if start == "zero":
+    return start_positions(law.n, start)
+
+
+def start_positions(n: int, start: Start | None) -> dict[int, fmpq]:
+    """Return number of ones -> probability at the start; see `start_law`."""
+    if start == "random":
+        return {x: fmpq(comb(n, x), 2**n) for x in range(n + 1)}
+    if start in (None, "zero"):
         return {0: fmpq(1)}
     if isinstance(start, Mapping):
         found = {integer(x, "start"): rational(w, "start") for x, w in start.items()}
+    elif isinstance(start, str) and ":" in start:
+        found = _written(start)
     else:
         if isinstance(start, str) and not re.fullmatch(r"[0-9]{1,18}", start.strip()):
             raise ParameterError(
-                f"start = {start[:40]!r} is not known: choose zero, random or a position 0..{law.n}"
+                f"start = {start[:40]!r} is not known: choose zero, random or a position 0..{n}"
             )
         found = {integer(int(start), "start"): fmpq(1)}
-    if (
-        any(not 0 <= x <= law.n or w < 0 for x, w in found.items())
-        or sum(found.values(), fmpq(0)) != 1
-    ):
-        raise ParameterError(f"start = {start!r} is no distribution over the positions 0..{law.n}")
+    if any(not 0 <= x <= n or w < 0 for x, w in found.items()) or sum(found.values(), fmpq(0)) != 1:
+        raise ParameterError(f"start = {start!r} is no distribution over the positions 0..{n}")
     return found
 
 
-def positions_at_least(law: SearchLaw, value: RationalLike | None) -> frozenset[int]:
+def _written(text: str) -> dict[int, fmpq]:
+    """Read a law of positions, POSITION:PROBABILITY with commas between them.
+
+    >>> _written("0:1/3,4:2/3")
+    {0: 1/3, 4: 2/3}
+    """
+    found: dict[int, fmpq] = {}
+    for item in text.split(","):
+        place, _, weight = (part.strip() for part in item.partition(":"))
+        if not re.fullmatch(r"[0-9]{1,18}", place) or int(place) in found:
+            raise ParameterError(
+                f"start = {text[:40]!r} is not a law of positions: write e.g. 0:1/2,3:1/2"
+            )
+        found[int(place)] = rational(weight, "start")
+    return found
+
+
+def positions_at_least(
+    law: SearchLaw | Sequence[fmpq], value: RationalLike | None
+) -> frozenset[int]:
     """Return the positions whose value is at least `value`; default: the largest there is.
+
+    Parameters
+    ----------
+    law : a law, or the target's values
 
     Raises
     ------
     ParameterError
         No position has such a value.
     """
-    largest = max(law.values)
+    values = law.values if isinstance(law, SearchLaw) else law
+    largest = max(values)
     least = largest if value is None else rational(value, "at_least")
     if least > largest:
         raise ParameterError(
             f"at_least = {least} is out of range: the largest value of the target is {largest}"
         )
-    return frozenset(x for x, v in enumerate(law.values) if v >= least)
+    return frozenset(x for x, v in enumerate(values) if v >= least)
 
 
 def mean_time(

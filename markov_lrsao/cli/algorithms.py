@@ -36,7 +36,7 @@ StartOption = Annotated[
     str | None,
     typer.Option(
         "--start",
-        help="zero, random or a position |x|; for algorithms that do not learn.",
+        help="Where runs begin: zero, random, a position |x|, or a law such as 0:1/2,3:1/2.",
         show_default="zero",
         metavar="<start>",
     ),
@@ -45,7 +45,7 @@ AtLeastOption = Annotated[
     str | None,
     typer.Option(
         "--at-least",
-        help="The value of the target at which a run ends; for algorithms that do not learn.",
+        help="The value of the target at which a run ends.",
         show_default="the optimum's",
         metavar="<value>",
     ),

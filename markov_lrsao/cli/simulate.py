@@ -111,6 +111,8 @@ def simulate(
         arithmetic=arithmetic.value,
         limit=parse_count(limit, shape.n, "limit") or default_limit(shape.n),
         restart=parse_count(restart, shape.n, "restart"),
+        start=start,
+        at_least=at_least,
         threads=threads,
         progress=terminal_progress,
     )
@@ -146,7 +148,7 @@ def _law(
         algorithm = Algorithm.rls()  # the same runs as ever, with phases and monitors
     if isinstance(algorithm, Search):
         return SearchTable(shape, algorithm, start, at_least)
-    check_learner(shape, algorithm, start, at_least)
+    check_learner(shape, algorithm)
     assert isinstance(shape, Landscape)
     law = StepLaw.of(shape, algorithm)
     check_hypothesis(shape, law.algorithm, outside_h=outside_h)

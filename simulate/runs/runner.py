@@ -8,8 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from markov_lrsao.answers.expected import check_learner
+from markov_lrsao.answers.learners import asked_elsewhere, begin_and_end
 from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.rationals import RationalLike
@@ -74,8 +76,8 @@ def simulate(
 ) -> Samples:
     """Play `runs` runs and return them.
 
-    Searches that do not learn are played event by event, agents that explore (epsilon > 0) step by
-    step in float64, whatever `kernel` and `arithmetic` say.
+    Searches that do not learn are played event by event. Agents that explore (epsilon > 0), or
+    begin or end elsewhere, are played in plain float64, whatever `kernel` and `arithmetic` say.
 
     Parameters
     ----------
@@ -92,7 +94,7 @@ def simulate(
     first_run : number of the first run, to continue an earlier simulation of the same seed
     path : numbers that tell apart experiments with the same seed, so that they are independent
     stop : a flag that another thread may set to end it all at once
-    start, at_least : where runs begin and end, for searches that do not learn; see `runtime`
+    start, at_least : where runs begin and end; see `runtime`
 
     Raises
     ------
@@ -108,9 +110,13 @@ def simulate(
     """
     law = _law(landscape, algorithm, start, at_least)
     _check(runs, limit, restart, threads, first_run)
-    if isinstance(law, SearchTable) or law.algorithm.epsilon != 0:
+    elsewhere = asked_elsewhere(start, at_least)
+    if isinstance(law, SearchTable) or law.algorithm.epsilon != 0 or elsewhere:
         how = How(runs, int(seed), first_run, limit, restart, threads or available_cores())
-        return _without_q_rows(law, how, monitors, path, stop, progress)
+        between = None
+        if isinstance(law, StepLaw):
+            between = begin_and_end(law, start, at_least) if elsewhere else None
+        return _without_q_rows(law, how, monitors, path, stop, progress, between)
     encoded = _playable(law, kernel)
     watched = Watch.empty(encoded, seed, rules or Rules.of(law)) if monitors else None
     skips, exact = kernel == "event", arithmetic == "exact"
@@ -154,6 +160,7 @@ def _without_q_rows(
     path: tuple[int, ...],
     stop: Stop | None,
     progress: Progress,
+    between: tuple[dict[int, fmpq], frozenset[int]] | None,
 ) -> Samples:
     """Play what the kernels of greedy agents do not."""
     if monitors:
@@ -163,13 +170,13 @@ def _without_q_rows(
     if isinstance(law, SearchTable):
         played = play_search(law, how, stop, progress, path)
     else:
-        played = play_exploring(law, how, stop, progress, path)
+        played = play_exploring(law, how, stop, progress, path, between)
     return Samples(
         law=law,
         seed=how.seed,
         path=path,
         first_run=how.first_run,
-        kernel="event" if isinstance(law, SearchTable) else "step",
+        kernel="event",
         arithmetic="float64",
         limit=how.limit,
         restart=how.restart,
@@ -199,7 +206,7 @@ def _law(
         algorithm = algorithm.on(landscape)
     if isinstance(algorithm, Search):
         return SearchTable(landscape, algorithm, start, at_least)
-    check_learner(landscape, algorithm, start, at_least)
+    check_learner(landscape, algorithm)
     assert isinstance(landscape, Landscape)
     return StepLaw.of(landscape, algorithm)
 
