@@ -111,7 +111,7 @@ def explore(
         while done < len(found.states):
             if len(found.states) > largest:
                 raise StateSpaceTooLargeError(
-                    f"{law.algorithm.name} explores: with Q-entries rounded to multiples of "
+                    f"{law.algorithm.name}: with Q-entries rounded to multiples of "
                     f"{width} there are more than {largest:,} states; raise `max_states`"
                 )
             greedy, tied, moves = step.of(found.states[done], number)
