@@ -26,16 +26,21 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.answers.expected import check_hypothesis, check_size
+from markov_lrsao.answers.expected import check_hypothesis, check_learner, check_size
+from markov_lrsao.answers.learners import asked_elsewhere
 from markov_lrsao.answers.plan import is_small
+from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import LrsaoError, ParameterError, Refused, UndecidedComparisonError
 from markov_lrsao.exact.disks import Circle, Disk
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Enclosed, Infinite, Quantity
-from markov_lrsao.exact.rationals import decimal_text, to_float
+from markov_lrsao.exact.rationals import RationalLike, decimal_text, to_float
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
+from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.tables import html_table, table
 
@@ -362,12 +367,14 @@ class Inversion(Distribution):
 
 
 def distribution(
-    landscape: Landscape,
-    algorithm: Algorithm | AlgorithmFamily | None = None,
+    landscape: Landscape | LeadingOnes,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     phase: int | None = None,
     method: Literal["auto", "powers", "inversion"] = "auto",
     outside_h: bool = False,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
     progress: Progress = no_progress,
 ) -> Distribution:
     """Return the law of T, or of the time of one phase (counted from 1).
@@ -379,14 +386,33 @@ def distribution(
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "powers" of the joint chain (small n), "inversion" of the generating function
         (any n), or "auto"
+    start, at_least : where runs begin and end; see `runtime`
 
     Raises
     ------
     ParameterError, CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
+    from markov_lrsao.answers.asked_laws import law_by_powers
     from markov_lrsao.answers.inversion import invert
     from markov_lrsao.answers.powers import powers_of_patterns, powers_of_values
 
+    if isinstance(algorithm, NamedAlgorithm):
+        algorithm = algorithm.on(landscape)
+    if isinstance(algorithm, Search) or asked_elsewhere(start, at_least):
+        if phase is not None or method == "inversion":
+            raise ParameterError(
+                "phases and the method inversion are those of agents that learn, from 0^n to the "
+                "optimum; leave them out"
+            )
+        chosen = algorithm
+        if not isinstance(chosen, Search):
+            check_learner(landscape, chosen)
+            chosen = algorithm_at(chosen, landscape.n)
+            assert isinstance(landscape, Landscape)
+            check_hypothesis(landscape, chosen, outside_h=outside_h)
+        return law_by_powers(landscape, chosen, start, at_least, progress)
+    check_learner(landscape, algorithm)
+    assert isinstance(landscape, Landscape)
     check_size(landscape)
     algorithm = algorithm_at(algorithm, landscape.n)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)

@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.algorithms import (
+    AlgorithmOption,
+    AtLeastOption,
+    StartOption,
+    chosen_algorithm,
+    searched,
+)
 from markov_lrsao.cli.options import (
     HELPERS,
     LANDSCAPE,
@@ -23,7 +30,6 @@ from markov_lrsao.cli.options import (
     OutsideHOption,
     PlotOption,
     ROption,
-    instance,
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
@@ -69,6 +75,9 @@ def distribution(
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
     helpers: Annotated[str | None, HELPERS] = None,
+    algorithm: AlgorithmOption = "lrsao",
+    start: StartOption = None,
+    at_least: AtLeastOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T]).
@@ -85,14 +94,15 @@ def distribution(
     levels = _levels(quantiles)
     times = [] if at is None else integers(at, "at")
     check_plot(plot)
-    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
-    shape = chosen.landscape
+    shape = searched(n, ell, landscape, helpers)
     law = law_of(
         shape,
-        chosen.algorithm,
+        chosen_algorithm(algorithm, shape, alpha, gamma, r),
         phase=phase,
         method=method.value,
         outside_h=outside_h,
+        start=start,
+        at_least=at_least,
         progress=terminal_progress,
     )
     found = [law.quantile_range(level) for level in levels]

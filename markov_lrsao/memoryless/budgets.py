@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
@@ -19,12 +19,13 @@ from markov_lrsao.memoryless.best import with_best
 from markov_lrsao.memoryless.reaching import State
 from markov_lrsao.model.search_law import SearchLaw
 
-__all__ = ["after_steps"]
+__all__ = ["Bounds", "after_steps"]
 
 _BITS = 128
 _MOST_EXACT, _MOST_BALLS = 200_000, 30_000_000
 """Products of a transition and a step: some seconds in rationals, some 15 in balls."""
-Bounds = tuple[fmpq, fmpq]
+Bounds: TypeAlias = tuple[fmpq, fmpq]
+"""What a number lies between."""
 
 
 def after_steps(

@@ -42,6 +42,11 @@ class LeadingOnes:
     def __post_init__(self) -> None:
         check_n(self.n)
 
+    @property
+    def size(self) -> str:
+        """The words "n = 9", for people."""
+        return f"n = {self.n}"
+
 
 class LevelLaw(SearchLaw):
     """The law on the levels 0..n of LeadingOnes, from a uniformly random start."""
