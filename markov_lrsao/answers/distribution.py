@@ -54,6 +54,7 @@ _SHOWN_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 _HEADER = ["level", "quantile"]
 _DIGITS = 6
 _UNIT = 2.0**-53
+_LARGEST_TRANSFORM = 2**25
 _NARROW = 1e-6
 """An error with which no other way is tried."""
 
@@ -150,6 +151,10 @@ class Distribution(ABC):
     @abstractmethod
     def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T <= t)."""
+
+    def until(self, horizon: int) -> tuple[FloatArray, float]:
+        """Return P(T <= t) for t = 0 .. horizon, and a bound of the error of each."""
+        return np.asarray(self.cdf(np.arange(horizon + 1)), dtype=float), self.error
 
     def _times(self, t: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return times as an array, those beyond the horizon as the first beyond it."""
@@ -364,6 +369,31 @@ class Inversion(Distribution):
             if time >= self.points:
                 result[index] = most
         return float(result[0]) if np.ndim(t) == 0 else result
+
+    def until(self, horizon: int) -> tuple[FloatArray, float]:
+        """Return P(T <= t) for all t up to a horizon at once, by one Fourier transform.
+
+        Its rounding, relative to the norm of all terms, is far below 16 u log2 N; see `Higham`,
+        Accuracy and Stability of Numerical Algorithms, theorem 24.2.
+        """
+        last = min(horizon, self.points - 2)  # the transform has as many places as points
+        if self.points > _LARGEST_TRANSFORM:
+            return super().until(horizon)
+        from scipy.fft import irfft
+
+        terms = self._terms.mid
+        padded = np.zeros(self.points // 2 + 1, dtype=np.complex128)
+        padded[1 : len(terms) + 1] = np.conj(terms) / 2
+        if self.points % 2 == 0 and len(terms) == self.points // 2:
+            padded[-1] *= 2  # irfft counts the middle term once
+        turned = irfft(padded, self.points)[1 : last + 2]
+        times = np.arange(1, last + 2)
+        most = self.values[0].real
+        found = (times * most + fsum(terms.real.tolist())) / self.points - turned
+        norm = float(np.linalg.norm(terms)) / self.points**0.5
+        more = 16 * _UNIT * np.log2(self.points) * norm + 8 * _UNIT
+        beyond = np.asarray(self.cdf(np.arange(last + 1, horizon + 1)), dtype=float)
+        return np.concatenate([np.clip(found, 0.0, most), beyond]), self.error + float(more)
 
 
 def distribution(

@@ -182,9 +182,9 @@ def restarts(
         landscape, chosen, outside_h=outside_h, start=start, at_least=at_least, progress=progress
     )
     until = horizon or min(_MOST, known.horizon)
-    reached = np.asarray(known.cdf(np.arange(until + 1)), dtype=float)
+    reached, error = known.until(until)
     name = algorithm_at(chosen, landscape.n).name
-    return _best(landscape, name, reached, known.error, known.expectation)
+    return _best(landscape, name, reached, error, known.expectation)
 
 
 def from_runs(

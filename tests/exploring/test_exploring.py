@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 from flint import fmpq
+from fraction_tables import still_running
 
 from markov_lrsao import Algorithm, Landscape, StepLaw, runtime, simulate
 from markov_lrsao.errors import ParameterError, SolverError, StateSpaceTooLargeError
@@ -15,44 +16,10 @@ from markov_lrsao.exploring import bounds, tables
 from markov_lrsao.exploring.enclosure import enclose_exploring
 from markov_lrsao.exploring.tables import Explored, explore, grid_width
 
-Table = tuple[tuple[Fraction, ...], ...]
-
 
 def law_of(landscape: str, n: int, algorithm: str) -> StepLaw:
     shape = Landscape.named(landscape, n=n)
     return StepLaw.of(shape, Algorithm.named(algorithm).on(shape))  # type: ignore[arg-type]
-
-
-def by_tables(law: StepLaw, steps: int, begin: int = 0) -> list[Fraction]:
-    """P(T > t) for t = 0, 1, .., with whole tables of Q-values in fractions, nothing abstract."""
-    a = law.algorithm
-    keep, learn, boot, epsilon = map(fraction, (a.keep, a.learn, a.bootstrap, a.epsilon))
-    actions, n = len(law.actions), law.n
-    fresh: Table = ((Fraction(0),) * actions,) * (max(law.row.tolist()) + 1)
-    now: dict[tuple[int, Table], Fraction] = {(begin, fresh): Fraction(1)}
-    left = [Fraction(1)]
-    for _ in range(steps):
-        after: dict[tuple[int, Table], Fraction] = {}
-        for (p, q), weight in now.items():
-            row = int(law.row[p])
-            best = [b for b in range(actions) if q[row][b] == max(q[row])]
-            for b in range(actions):
-                share = epsilon / actions + (1 - epsilon) * Fraction(b in best) / len(best)
-                for up in (0, 1):
-                    chance = share * Fraction(n - p if up else p, n)
-                    if not chance:
-                        continue
-                    to = p + 2 * up - 1 if law.accepted[p, b, up] else p
-                    if to == law.optimum:
-                        continue
-                    reward = fraction(law.reward(p, b, up))
-                    value = keep * q[row][b] + learn * reward + boot * max(q[int(law.row[to])])
-                    entries = (*q[row][:b], value, *q[row][b + 1 :])
-                    state = (to, (*q[:row], entries, *q[row + 1 :]))
-                    after[state] = after.get(state, Fraction(0)) + weight * chance
-        now = after
-        left.append(sum(now.values(), Fraction(0)))
-    return left
 
 
 def by_abstraction(found: Explored, steps: int) -> list[Fraction]:
@@ -92,7 +59,7 @@ def test_what_nothing_is_open_in_is_the_chain_itself(
     width = grid_width(law) / 2**level
     found = explore(law, width, [0], frozenset((law.optimum,)), largest=5000)
     assert found.decided
-    assert by_abstraction(found, 7) == by_tables(law, 7)
+    assert by_abstraction(found, 7) == still_running(law, 7)
     exact = runtime(law.landscape, law.algorithm, outside_h=True)
     assert exact.exact
     assert exact.method.startswith("exploring")
@@ -161,7 +128,9 @@ def _walks_inside(law: StepLaw) -> bool:
 )
 def test_enclosures_contain_what_is_simulated(landscape: str, n: int, algorithm: str) -> None:
     law = law_of(landscape, n, algorithm)
-    found = enclose_exploring(law, {0: fmpq(1)}, frozenset((law.optimum,)), fmpq(1, 1000))
+    found = enclose_exploring(
+        law, {0: fmpq(1)}, frozenset((law.optimum,)), fmpq(1, 1000), largest=7000
+    )
     low, high = map(float, map(fraction, found.mean))
     played = simulate(law, runs=40_000, seed=2, threads=1)
     error = 4.5 * played.times.std() / 200
@@ -169,7 +138,7 @@ def test_enclosures_contain_what_is_simulated(landscape: str, n: int, algorithm:
     assert fraction(found.variance[0]) <= played.times.var() * 1.1
     assert fraction(found.variance[1]) >= played.times.var() * 0.9
     # E[T] is the sum of P(T > t), so the first terms are below it.
-    assert sum(by_tables(law, 4), Fraction(0)) < fraction(found.mean[1])
+    assert sum(still_running(law, 4), Fraction(0)) < fraction(found.mean[1])
 
 
 def test_wrong_candidates_are_no_certificates() -> None:
