@@ -64,6 +64,7 @@ from markov_lrsao.exact.quantity import Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational, to_float
 from markov_lrsao.exact.series import Element
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.levels import LeadingOnes
@@ -200,9 +201,10 @@ def runtime(
     )
     assert isinstance(landscape, Landscape)
     algorithm = algorithm_at(algorithm, landscape.n)
-    if algorithm.epsilon != 0 or asked_elsewhere(start, at_least):
+    if algorithm.epsilon != 0 or algorithm.rate is not None or asked_elsewhere(start, at_least):
         holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
-        law = StepLaw.of(landscape, algorithm)
+        jumps = algorithm.rate is not None
+        law = JumpingLaw.of(landscape, algorithm) if jumps else StepLaw.of(landscape, algorithm)
         found = learner_runtime(law, start, at_least, options, moments=moments, holds=holds)
         return found if digits is None else found.to_digits(digits)
     return granted(

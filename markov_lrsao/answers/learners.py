@@ -35,6 +35,7 @@ from markov_lrsao.exploring.enclosure import (
     follow_on_grid,
 )
 from markov_lrsao.joint.enumeration import JointChain, enumerate_joint
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
 
 __all__ = ["asked_elsewhere", "begin_and_end", "joint_between", "learner_runtime"]
@@ -48,7 +49,7 @@ def asked_elsewhere(start: Start | None, at_least: RationalLike | None) -> bool:
 
 
 def begin_and_end(
-    law: StepLaw, start: Start | None, at_least: RationalLike | None
+    law: StepLaw | JumpingLaw, start: Start | None, at_least: RationalLike | None
 ) -> tuple[dict[int, fmpq], frozenset[int]]:
     """Return position -> probability at the start, and the positions at which a run ends.
 
@@ -59,7 +60,7 @@ def begin_and_end(
     """
     values = [law.landscape.value(law.landscape.target, p) for p in range(law.n + 1)]
     begin = {p: w for p, w in start_positions(law.n, start).items() if w}
-    if max(begin) > law.optimum:
+    if isinstance(law, StepLaw) and max(begin) > law.optimum:
         raise ParameterError(
             f"start = {start!r}: {law.algorithm.name} begins at positions up to the optimum at "
             f"{law.optimum} only"
@@ -68,7 +69,7 @@ def begin_and_end(
 
 
 def learner_runtime(
-    law: StepLaw,
+    law: StepLaw | JumpingLaw,
     start: Start | None,
     at_least: RationalLike | None,
     options: Options,
@@ -151,19 +152,24 @@ def mixed_moments(
 
 
 def _greedy(
-    law: StepLaw,
+    law: StepLaw | JumpingLaw,
     begin: Mapping[int, fmpq],
     ends: frozenset[int],
     options: Options,
     moments: int,
 ) -> tuple[list[Quantity], str, int]:
     """Solve the joint chain of patterns, or, where they leave choices open, of values on a grid."""
-    joint = attempt(lambda: joint_between(law, begin, ends, options), (UndecidedComparisonError,))
-    if isinstance(joint, JointChain):
-        found = mixed_moments(joint, begin, ends, moments)
-        return [Quantity.enclosed(m, m) for m in found], "joint", joint.chain.size
+    if isinstance(law, StepLaw):
+        joint = attempt(
+            lambda: joint_between(law, begin, ends, options), (UndecidedComparisonError,)
+        )
+        if isinstance(joint, JointChain):
+            found = mixed_moments(joint, begin, ends, moments)
+            return [Quantity.enclosed(m, m) for m in found], "joint", joint.chain.size
+        if moments > 2:
+            raise joint.reason
     if moments > 2:
-        raise joint.reason
+        raise ParameterError(f"moments = {moments}: of values only mean and variance are known")
     known = follow_on_grid(
         law,
         begin,
@@ -176,7 +182,7 @@ def _greedy(
 
 
 def _exploring(
-    law: StepLaw,
+    law: StepLaw | JumpingLaw,
     begin: Mapping[int, fmpq],
     ends: frozenset[int],
     options: Options,

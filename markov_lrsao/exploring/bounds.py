@@ -71,14 +71,16 @@ class _Process:
         self.size, self.actions = len(explored.states), len(law.actions)
         self.epsilon = to_float(law.algorithm.epsilon)
         self.matrices = []
+        below = [law.denominator_at(p) for p in range(law.n + 1)]
         for a in range(self.actions):
             rows, columns, chances = [], [], []
             for i, moves in enumerate(explored.moves):
+                whole = below[explored.states[i][0]]
                 for chance, j in moves[a]:
                     if j >= 0:
                         rows.append(i)
                         columns.append(j)
-                        chances.append(chance / law.n)
+                        chances.append(chance / whole)
             shape = (self.size, self.size)
             self.matrices.append(csr_array((chances, (rows, columns)), shape=shape))
         self.share = np.zeros((self.actions, self.size))

@@ -24,8 +24,7 @@ from markov_lrsao.errors import (
     attempt,
 )
 from markov_lrsao.exploring.bounds import Bounds, bounds_of
-from markov_lrsao.exploring.tables import Explored, explore, grid_width
-from markov_lrsao.model.law import StepLaw
+from markov_lrsao.exploring.tables import Explored, Law, explore, grid_width
 from markov_lrsao.progress import Progress, no_progress
 
 __all__ = ["MAX_STATES", "Enclosure", "enclose_exploring", "follow_on_grid"]
@@ -33,7 +32,7 @@ __all__ = ["MAX_STATES", "Enclosure", "enclose_exploring", "follow_on_grid"]
 MAX_STATES = 60_000
 """Default limit: some seconds."""
 _MOST_EXACT = 4000
-_FINEST, _COARSEST = 6, 4
+_FINEST, _COARSEST = 6, 5
 _ZERO = fmpq(0)
 Interval = tuple[fmpq, fmpq]
 
@@ -56,7 +55,7 @@ class Enclosure:
 
 
 def enclose_exploring(
-    law: StepLaw,
+    law: Law,
     begin: Mapping[int, fmpq],
     stop: frozenset[int],
     tolerance: fmpq,
@@ -77,35 +76,33 @@ def enclose_exploring(
     if not starts:
         return Enclosure((_ZERO, _ZERO), (_ZERO, _ZERO), 0, None)
     best: Enclosure | None = None
-    unit = grid_width(law)
-
-    def look(width: fmpq) -> Explored | Refused:
-        return attempt(
-            lambda: explore(law, width, starts, stop, largest=largest, progress=progress),
+    for width in _widths(law):
+        found = attempt(
+            lambda width=width: explore(  # type: ignore[misc]
+                law, width, starts, stop, largest=largest, progress=progress
+            ),
             (StateSpaceTooLargeError,),
         )
-
-    found: Explored | Refused | None = None
-    for level in range(_COARSEST + 1):
-        found = look(unit * 2**level)
-        if isinstance(found, Explored):
-            break
-    for finer in range(1, _FINEST + 2):
-        if not isinstance(found, Explored):
+        if isinstance(found, Refused):
             break
         now = _enclosed(found, begin)
         best = now if best is None else _both(best, now)
         low, high = best.mean
-        if found.decided or high - low <= tolerance * high or level > 0:
+        if found.decided or high - low <= tolerance * high:
             break
-        found = look(unit / 2**finer)
     if best is None:
         return _enclosed(_positions_only(law, starts, stop), begin, width=None)
     return best
 
 
+def _widths(law: Law) -> list[fmpq]:
+    """Return widths of grids from coarse to fine; the coarsest tells little more than signs."""
+    unit = grid_width(law)
+    return [unit * fmpq(2) ** level for level in range(_COARSEST, -_FINEST, -1)]
+
+
 def follow_on_grid(
-    law: StepLaw,
+    law: Law,
     begin: Mapping[int, fmpq],
     stop: frozenset[int],
     *,
@@ -121,15 +118,14 @@ def follow_on_grid(
     starts = [p for p, w in begin.items() if w and p not in stop]
     if not starts:
         return Enclosure((_ZERO, _ZERO), (_ZERO, _ZERO), 0, None)
-    unit = grid_width(law)
-    for level in range(_FINEST):
-        found = explore(law, unit / 2**level, starts, stop, largest=largest, progress=progress)
+    for width in _widths(law):
+        found = explore(law, width, starts, stop, largest=largest, progress=progress)
         if found.decided:
             _check_ending(found)
             return _enclosed(found, begin)
     raise UndecidedComparisonError(
-        f"{law.algorithm.name}: Q-entries on a grid of {unit / 2**level} leave a greedy choice "
-        f"open; estimate with `simulate()`"
+        f"{law.algorithm.name}: Q-entries on a grid of {width} leave a greedy choice open; "
+        f"estimate with `simulate()`"
     )
 
 
@@ -154,7 +150,7 @@ def _check_ending(explored: Explored) -> None:
         )
 
 
-def _positions_only(law: StepLaw, starts: list[int], stop: frozenset[int]) -> Explored:
+def _positions_only(law: Law, starts: list[int], stop: frozenset[int]) -> Explored:
     """Return the process of positions alone, at which any action may be greedy."""
     found = Explored(law, fmpq(1))
     every = list(range(len(law.actions)))
@@ -164,16 +160,9 @@ def _positions_only(law: StepLaw, starts: list[int], stop: frozenset[int]) -> Ex
         found.states.append((p, ()))
         found.greedy.append(every)
         found.tied.append(len(every) == 1)
-        moves = []
-        for a in every:
-            out = []
-            for d in (0, 1):
-                chance = law.n - p if d else p
-                to = p + 2 * d - 1 if law.accepted[p, a, d] else p
-                if chance:
-                    out.append((chance, place.get(to, -1)))
-            moves.append(out)
-        found.moves.append(moves)
+        found.moves.append(
+            [[(chance, place.get(to, -1)) for chance, to, _ in law.moves(p, a)] for a in every]
+        )
     return found
 
 
@@ -219,15 +208,16 @@ def _exact(explored: Explored, weights: list[tuple[int, fmpq]]) -> tuple[fmpq, f
     law = explored.law
     epsilon, actions, end = law.algorithm.epsilon, len(law.actions), len(explored.states)
     rows: list[dict[int, fmpq]] = []
-    for greedy, moves in zip(explored.greedy, explored.moves, strict=True):
+    for (p, _), greedy, moves in zip(explored.states, explored.greedy, explored.moves, strict=True):
         row: dict[int, fmpq] = {}
+        whole = law.denominator_at(p)
         for a in range(actions):
             share = epsilon / actions
             if a in greedy:
                 share += (1 - epsilon) / len(greedy)
             for chance, to in moves[a]:
                 j = end if to < 0 else to
-                row[j] = row.get(j, _ZERO) + share * fmpq(chance, law.n)
+                row[j] = row.get(j, _ZERO) + share * fmpq(chance, whole)
         rows.append(row)
     rows.append({end: fmpq(1)})
     chain = chain_from_rows(rows)

@@ -23,14 +23,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import gcd, lcm
+from typing import TypeAlias
 
 from flint import fmpq
 
 from markov_lrsao.errors import StateSpaceTooLargeError
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 
-__all__ = ["Explored", "State", "explore", "grid_width"]
+__all__ = ["Explored", "Law", "State", "explore", "grid_width"]
+
+Law: TypeAlias = StepLaw | JumpingLaw
 
 State = tuple[int, tuple[int, ...]]
 """Position, and for every row and action the two ends of its entry."""
@@ -45,10 +49,11 @@ class Explored:
     states : in the order in which they were met; the first ones are the starts, by position
     greedy : of every state the actions that may be greedy
     tied : whether these are known to be equal, so that the agent draws among them
-    moves : of every state and action (numerator over n, next state); -1 is the end of the run
+    moves : of every state and action (numerator, next state); -1 is the end of the run. What the
+        numerators stand over is `Law.denominator_at` the position
     """
 
-    law: StepLaw
+    law: Law
     width: fmpq
     states: list[State] = field(default_factory=list)
     greedy: list[list[int]] = field(default_factory=list)
@@ -61,11 +66,9 @@ class Explored:
         return all(self.tied)
 
 
-def grid_width(law: StepLaw) -> fmpq:
+def grid_width(law: Law) -> fmpq:
     """Return the largest width of which all gains are multiples."""
-    gains = {
-        abs(law.algorithm.learn * reward) for reward in law.rewards if law.algorithm.learn * reward
-    }
+    gains = {abs(gain) for gain in law.gains if gain}
     if not gains:
         return fmpq(1)
     below = lcm(*(int(g.q) for g in gains))
@@ -73,7 +76,7 @@ def grid_width(law: StepLaw) -> fmpq:
 
 
 def explore(
-    law: StepLaw,
+    law: Law,
     width: fmpq,
     begin: list[int],
     stop: frozenset[int],
@@ -127,27 +130,25 @@ def explore(
 class _Step:
     """One step on tables of intervals, in integers."""
 
-    def __init__(self, law: StepLaw, width: fmpq, stop: frozenset[int]) -> None:
+    def __init__(self, law: Law, width: fmpq, stop: frozenset[int]) -> None:
         algorithm = law.algorithm
-        self.n, self.actions, self.stop = law.n, len(law.actions), stop
+        self.actions, self.stop = len(law.actions), stop
         self.explores = algorithm.epsilon != 0
         rows = dict.fromkeys(law.row.tolist())
         place = {row: i for i, row in enumerate(rows)}
         self.row = [place[row] for row in law.row.tolist()]
         self.rows = len(rows)
-        self.accepted = law.accepted.tolist()
-        gains = [
-            [
-                [algorithm.learn * law.reward(p, a, d) / width for d in (0, 1)]
-                for a in range(self.actions)
-            ]
-            for p in range(law.n + 1)
-        ]
-        numbers = (algorithm.keep, algorithm.bootstrap, *(g for x in gains for y in x for g in y))
+        every = range(self.actions)
+        moves = [[law.moves(p, a) for a in every] for p in range(law.n + 1)]
+        gains = {gain for line in moves for some in line for _, _, gain in some}
+        numbers = (algorithm.keep, algorithm.bootstrap, *(gain / width for gain in gains))
         self.scale = lcm(*(int(x.q) for x in numbers))
         self.keep = int(algorithm.keep * self.scale)
         self.bootstrap = int(algorithm.bootstrap * self.scale)
-        self.gain = [[[int(g * self.scale) for g in y] for y in x] for x in gains]
+        self.moves = [
+            [[(w, to, int(gain / width * self.scale)) for w, to, gain in some] for some in line]
+            for line in moves
+        ]
 
     def of(
         self, state: State, number: Callable[[State], int]
@@ -164,17 +165,13 @@ class _Step:
         for a in range(self.actions):
             out: list[tuple[int, int]] = []
             moves.append(out)
-            for d in (0, 1) if self.explores or a in greedy else ():
-                chance = self.n - p if d else p
-                if not chance:
-                    continue
-                q = p + 2 * d - 1 if self.accepted[p][a][d] else p
+            for chance, q, gain in self.moves[p][a] if self.explores or a in greedy else ():
                 if q in self.stop:
                     out.append((chance, -1))
                     continue
                 seen = self.row[q] * width
                 low, high = self._updated(
-                    lows[a], highs[a], self.gain[p][a][d],
+                    lows[a], highs[a], gain,
                     max(table[seen : seen + width : 2]), max(table[seen + 1 : seen + width : 2]),
                 )  # fmt: skip
                 at = begin + 2 * a

@@ -33,12 +33,13 @@ __all__ = ["ALGORITHMS", "REFERENCES", "NamedAlgorithm"]
 Values: TypeAlias = Mapping[str, Value | fmpq]
 _RATE = Key("local", words=("optimal", "drift", "baeck"), default="1/n")
 _MAYBE = Key("rational", optional=True)
-_HEAVY = {"beta": _MAYBE, "widest": Key("rational", default="n")}
+_HEAVY = {"beta": _MAYBE, "widest": Key("rational", default="n/2")}
 _IMPROVING = {
     "rate": _MAYBE,
     "improve": Key("word", words=("better", "not-worse"), default="better"),
 }
 _SEES = Key("word", words=("target", "nothing", "position"), default="target")
+_AGENT = {"epsilon": _MAYBE, "sees": _SEES, "rate": _MAYBE}
 ALGORITHMS: dict[str, dict[str, Key]] = {
     "rls": {},
     "rls-k": {
@@ -72,10 +73,9 @@ ALGORITHMS: dict[str, dict[str, Key]] = {
         ),
         "alpha": _MAYBE,
         "gamma": _MAYBE,
-        "epsilon": _MAYBE,
-        "sees": _SEES,
+        **_AGENT,
     },
-    "lrsao": {"alpha": _MAYBE, "gamma": _MAYBE, "r": _MAYBE, "epsilon": _MAYBE, "sees": _SEES},
+    "lrsao": {"alpha": _MAYBE, "gamma": _MAYBE, "r": _MAYBE, **_AGENT},
 }
 """Name -> its keys."""
 
@@ -237,7 +237,8 @@ def _rates(text: str, values: Values, n: int, *, positive: bool) -> Search:
 def _heavy(values: Values, n: int) -> Mutation | None:
     if "beta" not in values:
         return None
-    return Mutation.heavy(_number(values, "beta", n), int(_number(values, "widest", n)))
+    widest = _number(values, "widest", n)
+    return Mutation.heavy(_number(values, "beta", n), max(1, int(widest.p) // int(widest.q)))
 
 
 def _metropolis(text: str, values: Values, n: int) -> Search:
@@ -327,9 +328,11 @@ _STATES: dict[object, State] = {"target": "target", "nothing": "blind", "positio
 
 
 def _agent(algorithm: Algorithm, values: Values, n: int) -> Algorithm:
-    """Return an algorithm whose agent explores, and sees, as its keys say."""
+    """Return an algorithm whose agent explores, sees and mutates as its keys say."""
     if "epsilon" in values:
         algorithm = algorithm.exploring(_number(values, "epsilon", n))
+    if "rate" in values:
+        algorithm = algorithm.mutating(_number(values, "rate", n))
     return replace(algorithm, state=_STATES[values["sees"]])
 
 

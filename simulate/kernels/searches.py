@@ -111,20 +111,22 @@ def _lasting(value, second, shrink):
 
 @compiled(nogil=True)
 def explore_block(
-    rows, accepted, gains, keep, boot, epsilon, ends, over, places, began, key0, key1, first,
-    limit, restart, hits, facts, flag,
+    rows, indptr, after, chances, gains, keep, boot, epsilon, ends, over, places, began, key0,
+    key1, first, limit, restart, hits, facts, flag,
 ):  # fmt: skip
     """Play runs of an epsilon-greedy agent; `ends` are the milestones, `over` where runs end.
 
-    Steps in which a single greedy action is taken, rejected and not rewarded only shrink its
-    entry: their number is geometric and drawn at once. Then one of the other steps is made.
+    Entries indptr[p, a] .. of `after`, `chances` and `gains` are what action a can do at p. Steps
+    in which a single greedy action changes nothing but its entry, which shrinks, are not made one
+    by one: their number is geometric and drawn at once. Then one of the other steps is made.
     """
     stream = np.zeros(WORDS, dtype=np.uint64)
-    n, actions = len(rows) - 1, accepted.shape[1]
+    actions = indptr.shape[1] - 1
     q = np.zeros((rows.max() + 1, actions))
     tied = np.zeros(actions, dtype=np.bool_)
-    chances = np.zeros(2 * actions)
+    cumulated = np.zeros(np.max(indptr[:, -1] - indptr[:, 0]))
     shrink = keep + boot
+    shrinks = 0.0 <= shrink <= 1.0
     for i in range(len(facts)):
         start(stream, key0, key1, np.uint64(first + i), np.uint64(0))
         q[:] = 0.0
@@ -146,22 +148,22 @@ def explore_block(
                 continue
             row = rows[p]
             count, one, second = _greedy(q, row, actions, tied)
-            total, idle = 0.0, 0.0
+            total, idle, begin = 0.0, 0.0, indptr[p, 0]
             for a in range(actions):
                 share = epsilon / actions + (1.0 - epsilon) * tied[a] / count
-                for up in range(2):
-                    chance = share * (n - p if up else p) / n
-                    skips = count == 1 and a == one and not accepted[p, a, up]
-                    if skips and gains[p, a, up] == 0.0 and 0.0 <= shrink <= 1.0:
+                skips = count == 1 and a == one and shrinks
+                for e in range(indptr[p, a], indptr[p, a + 1]):
+                    chance = share * chances[e]
+                    if skips and after[e] == p and gains[e] == 0.0:
                         idle += chance
                         chance = 0.0
                     total += chance
-                    chances[2 * a + up] = total
+                    cumulated[e - begin] = total
             if total <= 0.0 and restart == 0:
                 status, where, t = STUCK, p, limit
                 break
             most = float(limit - t if restart == 0 else min(limit, anew + restart) - t)
-            before = _LONG  # rejected greedy steps before another kind of step
+            before = _LONG  # idle steps before another kind of step
             if total > 0.0:
                 before = floor(log(unit(stream)) / log(idle)) if idle > 0.0 else 0.0
             idled = min(before, most, _lasting(q[row, one], second, shrink))
@@ -170,13 +172,16 @@ def explore_block(
                 t += int(idled)
             if idled < before or idled >= most:
                 continue
-            drawn = _first_at_least(chances, 0, 2 * actions, unit(stream) * total)
-            a, up = drawn // 2, drawn % 2
-            to = p + 2 * up - 1 if accepted[p, a, up] else p
+            size = indptr[p, actions] - begin
+            e = begin + _first_at_least(cumulated, 0, size, unit(stream) * total)
+            a = 0
+            while e >= indptr[p, a + 1]:
+                a += 1
+            to = after[e]
             largest = q[rows[to], 0]
             for b in range(1, actions):
                 largest = max(largest, q[rows[to], b])
-            q[row, a] = keep * q[row, a] + gains[p, a, up] + boot * largest
+            q[row, a] = keep * q[row, a] + gains[e] + boot * largest
             p = to
             t += 1
             while phase < len(ends) and p >= ends[phase]:

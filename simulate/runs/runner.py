@@ -16,6 +16,7 @@ from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.rationals import RationalLike
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.levels import LeadingOnes
@@ -41,6 +42,8 @@ __all__ = [
 ]
 
 IntArray = npt.NDArray[np.int64]
+Law = StepLaw | JumpingLaw | SearchTable
+"""What can be played."""
 LARGEST_LIMIT = 2**49
 _MOST_THREADS = 1024
 _BYTES_PER_RUN = 200  # hits, facts, what is derived from them
@@ -55,7 +58,7 @@ def available_cores() -> int:
 
 
 def simulate(
-    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    landscape: Landscape | LeadingOnes | Law,
     algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     runs: int,
@@ -111,10 +114,10 @@ def simulate(
     law = _law(landscape, algorithm, start, at_least)
     _check(runs, limit, restart, threads, first_run)
     elsewhere = asked_elsewhere(start, at_least)
-    if isinstance(law, SearchTable) or law.algorithm.epsilon != 0 or elsewhere:
+    if not isinstance(law, StepLaw) or law.algorithm.epsilon != 0 or elsewhere:
         how = How(runs, int(seed), first_run, limit, restart, threads or available_cores())
         between = None
-        if isinstance(law, StepLaw):
+        if not isinstance(law, SearchTable):
             between = begin_and_end(law, start, at_least) if elsewhere else None
         return _without_q_rows(law, how, monitors, path, stop, progress, between)
     encoded = _playable(law, kernel)
@@ -154,7 +157,7 @@ def simulate(
 
 
 def _without_q_rows(
-    law: StepLaw | SearchTable,
+    law: Law,
     how: How,
     monitors: bool,
     path: tuple[int, ...],
@@ -191,12 +194,12 @@ def _without_q_rows(
 
 
 def _law(
-    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    landscape: Landscape | LeadingOnes | Law,
     algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None,
     start: Start | None,
     at_least: RationalLike | None,
-) -> StepLaw | SearchTable:
-    if isinstance(landscape, StepLaw | SearchTable):
+) -> Law:
+    if isinstance(landscape, StepLaw | JumpingLaw | SearchTable):
         if algorithm is not None:
             raise ParameterError(
                 "algorithm is given twice: a law has its own; leave out one of them"
@@ -208,6 +211,8 @@ def _law(
         return SearchTable(landscape, algorithm, start, at_least)
     check_learner(landscape, algorithm)
     assert isinstance(landscape, Landscape)
+    if isinstance(algorithm, Algorithm) and algorithm.rate is not None:
+        return JumpingLaw.of(landscape, algorithm)
     return StepLaw.of(landscape, algorithm)
 
 
@@ -216,6 +221,8 @@ def kernel_of(
 ) -> Kernel:
     """Return the faster kernel that can play an algorithm."""
     if isinstance(algorithm, Search) or isinstance(landscape, LeadingOnes):
+        return "event"
+    if isinstance(algorithm, Algorithm) and algorithm.rate is not None:
         return "event"
     law = StepLaw.of(landscape, algorithm)
     return "event" if law.algorithm.epsilon != 0 or _encoded(law).skippable else "step"

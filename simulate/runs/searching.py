@@ -24,6 +24,7 @@ from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.exact.fields import Balls
 from markov_lrsao.exact.rationals import RationalLike, to_float
 from markov_lrsao.memoryless.best import with_best
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.levels import LeadingOnes
@@ -170,8 +171,26 @@ def play_search(
     return Played(hits, facts[:, 1].copy(), censored, facts[:, 2].copy(), stuck, seconds)
 
 
+def _moves(law: StepLaw | JumpingLaw) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return what the kernel reads: per position and action the outcomes, one after the other."""
+    pointers = np.zeros((law.n + 1, len(law.actions) + 1), dtype=np.int64)
+    after: list[int] = []
+    chances: list[float] = []
+    gains: list[float] = []
+    for p in range(law.n + 1):
+        whole = law.denominator_at(p)
+        for a in range(len(law.actions)):
+            pointers[p, a] = len(after)
+            for chance, to, gain in law.moves(p, a):
+                after.append(to)
+                chances.append(chance / whole)
+                gains.append(to_float(gain))
+        pointers[p, -1] = len(after)
+    return pointers, np.array(after, dtype=np.int64), np.array(chances), np.array(gains)
+
+
 def play_exploring(
-    law: StepLaw, how: How, stop: Stop | None, progress: Progress,
+    law: StepLaw | JumpingLaw, how: How, stop: Stop | None, progress: Progress,
     path: tuple[int, ...] = (),
     between: tuple[Mapping[int, fmpq], frozenset[int]] | None = None,
 ) -> Played:  # fmt: skip
@@ -184,7 +203,7 @@ def play_exploring(
     from simulate.kernels.searches import explore_block
 
     algorithm = law.algorithm
-    gains = np.array([to_float(algorithm.learn * reward) for reward in law.rewards])
+    moves = _moves(law)
     limit, restart = how.limit or _UNLIMITED, how.restart or 0
     facts = np.zeros((how.runs, 4), dtype=np.int64)
     ends = np.array(law.landscape.milestones, dtype=np.int64)
@@ -200,8 +219,8 @@ def play_exploring(
 
     def block(first: int, part: IntArray, flag: IntArray, where: slice) -> None:
         explore_block(
-            law.row, law.accepted, gains[law.reward_index], *numbers, ends, over, places, began,
-            np.uint64(key[0]), np.uint64(key[1]), first, limit, restart, hits[where], part, flag,
+            law.row, *moves, *numbers, ends, over, places, began, np.uint64(key[0]),
+            np.uint64(key[1]), first, limit, restart, hits[where], part, flag,
         )  # fmt: skip
 
     seconds = _in_blocks(block, how, facts, stop, progress)
