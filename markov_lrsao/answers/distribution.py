@@ -26,9 +26,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.answers.expected import check_hypothesis, check_size
+from markov_lrsao.answers.expected import check_hypothesis, check_learner, check_size
 from markov_lrsao.answers.law_digits import ChainLaw, PointLaw, cumulated, inverted, refined_law
-from markov_lrsao.answers.plan import is_small
+from markov_lrsao.answers.plan import asked_elsewhere, is_small
+from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import (
     LrsaoError,
     ParameterError,
@@ -40,10 +41,13 @@ from markov_lrsao.exact.digits import Digits
 from markov_lrsao.exact.disks import Circle, Disk
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Enclosed, Infinite, Quantity
-from markov_lrsao.exact.rationals import decimal_text, to_float
+from markov_lrsao.exact.rationals import RationalLike, decimal_text, to_float
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
+from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.model.named import NamedAlgorithm
+from markov_lrsao.model.search import Search
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.tables import html_table, table
 
@@ -57,6 +61,7 @@ _SHOWN_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 _HEADER = ["level", "quantile"]
 _DIGITS = 6
 _UNIT = 2.0**-53
+_LARGEST_TRANSFORM = 2**25
 _NARROW = 1e-6
 """An error with which no other way is tried."""
 
@@ -153,6 +158,10 @@ class Distribution(ABC):
     @abstractmethod
     def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T <= t)."""
+
+    def until(self, horizon: int) -> tuple[FloatArray, float]:
+        """Return P(T <= t) for t = 0 .. horizon, and a bound of the error of each."""
+        return np.asarray(self.cdf(np.arange(horizon + 1)), dtype=float), self.error
 
     def _times(self, t: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return times as an array, those beyond the horizon as the first beyond it."""
@@ -419,14 +428,41 @@ class Inversion(Distribution):
                 result[index] = most
         return float(result[0]) if np.ndim(t) == 0 else result
 
+    def until(self, horizon: int) -> tuple[FloatArray, float]:
+        """Return P(T <= t) for all t up to a horizon at once, by one Fourier transform.
+
+        Its rounding, relative to the norm of all terms, is far below 16 u log2 N; see `Higham`,
+        Accuracy and Stability of Numerical Algorithms, theorem 24.2.
+        """
+        last = min(horizon, self.points - 2)  # the transform has as many places as points
+        if self.points > _LARGEST_TRANSFORM:
+            return super().until(horizon)
+        from scipy.fft import irfft
+
+        terms = self._terms.mid
+        padded = np.zeros(self.points // 2 + 1, dtype=np.complex128)
+        padded[1 : len(terms) + 1] = np.conj(terms) / 2
+        if self.points % 2 == 0 and len(terms) == self.points // 2:
+            padded[-1] *= 2  # irfft counts the middle term once
+        turned = irfft(padded, self.points)[1 : last + 2]
+        times = np.arange(1, last + 2)
+        most = self.values[0].real
+        found = (times * most + fsum(terms.real.tolist())) / self.points - turned
+        norm = float(np.linalg.norm(terms)) / self.points**0.5
+        more = 16 * _UNIT * np.log2(self.points) * norm + 8 * _UNIT
+        beyond = np.asarray(self.cdf(np.arange(last + 1, horizon + 1)), dtype=float)
+        return np.concatenate([np.clip(found, 0.0, most), beyond]), self.error + float(more)
+
 
 def distribution(
-    landscape: Landscape,
-    algorithm: Algorithm | AlgorithmFamily | None = None,
+    landscape: Landscape | LeadingOnes,
+    algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     phase: int | None = None,
     method: Literal["auto", "powers", "inversion"] = "auto",
     outside_h: bool = False,
+    start: Start | None = None,
+    at_least: RationalLike | None = None,
     progress: Progress = no_progress,
 ) -> Distribution:
     """Return the law of T, or of the time of one phase (counted from 1).
@@ -438,14 +474,33 @@ def distribution(
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "powers" of the joint chain (small n), "inversion" of the generating function
         (any n), or "auto"
+    start, at_least : where runs begin and end; see `runtime`
 
     Raises
     ------
     ParameterError, CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
+    from markov_lrsao.answers.asked_laws import law_by_powers
     from markov_lrsao.answers.inversion import invert
     from markov_lrsao.answers.powers import powers_of_patterns, powers_of_values
 
+    if isinstance(algorithm, NamedAlgorithm):
+        algorithm = algorithm.on(landscape)
+    if isinstance(algorithm, Search) or asked_elsewhere(start, at_least):
+        if phase is not None or method == "inversion":
+            raise ParameterError(
+                "phases and the method inversion are those of agents that learn, from 0^n to the "
+                "optimum; leave them out"
+            )
+        chosen = algorithm
+        if not isinstance(chosen, Search):
+            check_learner(landscape, chosen)
+            chosen = algorithm_at(chosen, landscape.n)
+            assert isinstance(landscape, Landscape)
+            check_hypothesis(landscape, chosen, outside_h=outside_h)
+        return law_by_powers(landscape, chosen, start, at_least, progress)
+    check_learner(landscape, algorithm)
+    assert isinstance(landscape, Landscape)
     check_size(landscape)
     algorithm = algorithm_at(algorithm, landscape.n)
     check_hypothesis(landscape, algorithm, outside_h=outside_h)

@@ -21,6 +21,7 @@ from markov_lrsao.answers.plan import (
     Options,
     Plan,
     after_cut,
+    asked_elsewhere,
     composed,
     counted,
     joint,
@@ -128,8 +129,8 @@ def runtime(
     outside_h : compute although (H) does not hold
     max_states : refuse larger joint chains
     tolerance : relative width of an enclosure at which refinement stops
-    start, at_least : where runs begin and end, for searches that do not learn; see
-        `markov_lrsao.answers.searches`, which also has their methods
+    start, at_least : where runs begin and end; see `markov_lrsao.answers.searches`, which also has
+        the methods of searches that do not learn. Of those that do, the joint chain is solved
     digits : significant digits instead of fractions, each certain: any n is fast, in balls whose
         precision is raised until they are; `result.certified` says whether they all are
 
@@ -146,7 +147,7 @@ def runtime(
     if isinstance(algorithm, Search):
         from markov_lrsao.answers.searches import search_runtime
 
-        found = search_runtime(
+        return search_runtime(
             landscape,
             algorithm,
             start=start,
@@ -154,10 +155,10 @@ def runtime(
             field=field,
             moments=moments,
             method=method,
+            digits=digits,
         )
-        return found if digits is None else found.to_digits(digits)
     known = _check_choice("method", method, _METHODS)
-    check_learner(landscape, algorithm, start, at_least)
+    check_learner(landscape, algorithm)
     width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
     if width <= 0:
         raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
@@ -170,6 +171,16 @@ def runtime(
         progress=progress,
     )
     assert isinstance(landscape, Landscape)
+    algorithm = algorithm_at(algorithm, landscape.n)
+    if algorithm.epsilon != 0 or algorithm.rate is not None or asked_elsewhere(start, at_least):
+        from markov_lrsao.answers.learners import learner_runtime
+        from markov_lrsao.model.jumping_law import JumpingLaw
+
+        holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
+        jumps = algorithm.rate is not None
+        law = JumpingLaw.of(landscape, algorithm) if jumps else StepLaw.of(landscape, algorithm)
+        found = learner_runtime(law, start, at_least, options, moments=moments, holds=holds)
+        return found if digits is None else found.to_digits(digits)
     return granted(
         seek_runtime(
             landscape, algorithm, options, moments=moments, digits=digits, outside_h=outside_h
@@ -196,23 +207,13 @@ def _check_choice(name: str, given: str, known: Sequence[T]) -> T:
     raise ParameterError(f"{name} = {given!r} is unknown: choose {', '.join(map(str, known))}")
 
 
-def check_learner(
-    landscape: object,
-    algorithm: Algorithm | AlgorithmFamily | None,
-    start: Start | None,
-    at_least: RationalLike | None,
-) -> None:
+def check_learner(landscape: object, algorithm: Algorithm | AlgorithmFamily | None) -> None:
     """Refuse what is solved for searches that do not learn only."""
     name = algorithm.name if isinstance(algorithm, Algorithm) else "LRSAO"
     if isinstance(landscape, LeadingOnes):
         raise ParameterError(
             f"{name} learns one row of Q per value, which levels do not show: LeadingOnes takes "
             f"searches that do not learn; choose e.g. ea:rate=1/n"
-        )
-    if start not in (None, "zero", 0, "0") or at_least is not None:
-        raise ParameterError(
-            f"{name} learns along its run, from 0^n to the optimum: `start` and `at_least` are for "
-            f"searches that do not learn, such as ea or mahh"
         )
 
 

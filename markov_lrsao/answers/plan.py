@@ -59,6 +59,7 @@ __all__ = [
     "Relearnt",
     "Trapped",
     "after_cut",
+    "asked_elsewhere",
     "block_is_large",
     "composed",
     "counted",
@@ -79,6 +80,11 @@ _LARGE_BLOCK = 300
 """A block with more patterns than this, all rows together, is left to segments."""
 _LEAST_RELEARNT_N = 12
 """From here on the patterns of three plateaus and more take minutes, and leave choices open."""
+
+
+def asked_elsewhere(start: object, at_least: object) -> bool:
+    """Whether runs begin elsewhere than in 0^n, or end before the optimum."""
+    return start not in (None, "zero", 0, "0") or at_least is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,11 @@ c and is a lower bound of R, so that a horizon with N(horizon) above the best va
 cut-offs beyond it. Without restarts the time is E[T], the limit of R where T is finite; restarts
 pay if some R(c) is certainly below it. As elsewhere the evaluation of a start is not counted, so
 that from a random start R(1) is nearly that of random search.
+
+Where the law of T is not known, `from_runs` estimates R from runs: with N(c) the mean of min(T, c)
+and F(c) the share of T <= c, the standard error of R = N / F is that of the mean of
+(min(T, c) - R [T <= c]) / F. The best of many estimated cut-offs looks better than it is; what
+other runs say about it does not, so it is chosen on one half of them and estimated on the other.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from markov_lrsao.answers.searches import (
 )
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.rationals import RationalLike
 from markov_lrsao.memoryless.reaching import hopeless
 from markov_lrsao.memoryless.tails import cumulated
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
@@ -33,11 +39,13 @@ from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.levels import LeadingOnes
 from markov_lrsao.model.named import NamedAlgorithm
 from markov_lrsao.model.search import Search
+from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.tables import table
 
-__all__ = ["RestartResult", "restarts"]
+__all__ = ["RestartResult", "from_runs", "restarts"]
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 _MOST = 4_000_000
 
 
@@ -52,6 +60,7 @@ class RestartResult:
     settled : whether no cut-off beyond the horizon can be better
     curve : R(c) for c = 0 .. horizon; infinite at 0 and where no run has ended
     mean : E[T] without restarts
+    runs : the law was estimated from so many runs, and `error` is a standard error; 0: it is known
     """
 
     landscape: str
@@ -63,11 +72,16 @@ class RestartResult:
     settled: bool
     mean: Quantity
     curve: FloatArray
+    runs: int = 0
 
     @property
     def pays(self) -> bool:
-        """Whether restarts at the cut-off are certainly better than none."""
-        return self.mean.infinite or self.value + self.error < float(self.mean.lower)
+        """Whether restarts at the cut-off are certainly better than none.
+
+        Where they are estimated: by more than four standard errors.
+        """
+        margin = (4 if self.runs else 1) * self.error
+        return self.mean.infinite or self.value + margin < float(self.mean.lower)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form, with the curve at some fifty cut-offs."""
@@ -79,6 +93,7 @@ class RestartResult:
             "value": self.value,
             "error": self.error,
             "settled": self.settled,
+            "runs": self.runs,
             "horizon": len(self.curve) - 1,
             "without": self.mean.to_dict(),
             "pays": self.pays,
@@ -87,22 +102,28 @@ class RestartResult:
 
     def _shown(self, count: int = 50) -> list[int]:
         """Return cut-offs in geometric steps at which the curve is finite."""
-        first = int(np.argmax(np.isfinite(self.curve)))
-        last = len(self.curve) - 1
-        grid = np.geomspace(max(first, 1), last, count).astype(int)
-        return sorted({*grid.tolist(), self.cutoff})
+        known = np.flatnonzero(np.isfinite(self.curve))
+        grid = np.geomspace(max(known[0], 1), known[-1], count).astype(int)
+        near = known[np.searchsorted(known, grid)]  # estimated curves have gaps
+        return sorted({*near.tolist(), self.cutoff})
 
     def __str__(self) -> str:
         """Return a table for people."""
         rows = [[f"{c:,}", f"{self.curve[c]:.8g}"] for c in self._shown(12)]
         within = "" if self.settled else f" up to {len(self.curve) - 1:,} (later ones are open)"
+        sure = f"within {self.error:.1e}"
+        digits = 10
+        if self.runs:
+            sure, digits = f"+- {self.error:.3g}, estimated from {self.runs:,} runs", 6
         told = (
-            f"best cut-off{within}: {self.cutoff:,}, expected time {self.value:.10g} "
-            f"(within {self.error:.1e})"
+            f"best cut-off{within}: {self.cutoff:,}, expected time {self.value:.{digits}g} ({sure})"
         )
-        if not self.pays:
+        unknown = not self.mean.infinite and self.mean.upper is None
+        if not self.pays and not unknown:
             told = f"restarts do not pay: no cut-off{within} beats running on"
-        without = "infinite" if self.mean.infinite else f"{float(self.mean):.10g}"
+        without = "unknown" if unknown else "infinite"
+        if not self.mean.infinite and not unknown:
+            without = f"{float(self.mean):.10g}"
         return (
             f"{self.algorithm} on {self.landscape}, n = {self.n}\n\n"
             f"{table(['cut-off', 'expected time'], rows, right=[0, 1])}\n\n"
@@ -115,13 +136,16 @@ def restarts(
     algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     start: Start | None = None,
+    at_least: RationalLike | None = None,
     horizon: int | None = None,
     outside_h: bool = False,
+    progress: Progress = no_progress,
 ) -> RestartResult:
     """Return the cut-off that minimises the expected time with restarts.
 
     Parameters
     ----------
+    start, at_least : where runs begin and end; see `runtime`
     horizon : the largest cut-off to look at; default: doubled until nothing beyond can be better,
         or about four times the mean
 
@@ -135,8 +159,10 @@ def restarts(
     chosen = algorithm.on(landscape) if isinstance(algorithm, NamedAlgorithm) else algorithm
     if isinstance(chosen, Search):
         law = search_law(landscape, chosen)
-        begin, target = start_law(law, start), positions_at_least(law, None)
-        mean = search_runtime(landscape, chosen, start=start, field="float").total
+        begin, target = start_law(law, start), positions_at_least(law, at_least)
+        mean = search_runtime(
+            landscape, chosen, start=start, at_least=at_least, field="float"
+        ).total
         if mean.infinite and hopeless(law, begin, target):
             raise NotAbsorbingError(
                 f"{chosen.name}: no run from this start ever reaches the optimum, so restarts do "
@@ -152,11 +178,70 @@ def restarts(
             until *= 2
     if isinstance(landscape, LeadingOnes):
         raise ParameterError("LeadingOnes takes searches that do not learn; choose e.g. ea")
-    known = distribution(landscape, chosen, outside_h=outside_h)
+    known = distribution(
+        landscape, chosen, outside_h=outside_h, start=start, at_least=at_least, progress=progress
+    )
     until = horizon or min(_MOST, known.horizon)
-    reached = np.asarray(known.cdf(np.arange(until + 1)), dtype=float)
+    reached, error = known.until(until)
     name = algorithm_at(chosen, landscape.n).name
-    return _best(landscape, name, reached, known.error, known.expectation)
+    return _best(landscape, name, reached, error, known.expectation)
+
+
+def from_runs(
+    landscape: Landscape | LeadingOnes,
+    name: str,
+    times: IntArray,
+    limit: int,
+    mean: Quantity,
+) -> RestartResult:
+    """Return the best cut-off as far as runs tell, which were cut off at a limit.
+
+    Parameters
+    ----------
+    times : runtimes; those of runs that reached the limit are -1
+    mean : E[T] without restarts
+
+    Raises
+    ------
+    NotAbsorbingError
+        No run of the first half ended.
+    """
+    first, second = times[::2], times[1::2]
+    cuts = np.unique(first[first >= 0])
+    cuts = cuts[cuts > 0]
+    if not cuts.size or not len(second):
+        raise NotAbsorbingError(
+            f"{name}: none of {len(first)} runs ended within {limit:,} steps; take more runs, or a "
+            f"larger limit"
+        )
+    curve = np.full(int(cuts[-1]) + 1, np.inf)
+    curve[cuts] = [_estimated(first, int(c))[0] for c in cuts]
+    # Between two observed times R only grows: what is spent does, what has ended does not.
+    best = int(cuts[np.argmin(curve[cuts])])
+    value, error = _estimated(second, best)
+    return RestartResult(
+        landscape=landscape.name,
+        algorithm=name,
+        n=landscape.n,
+        cutoff=best,
+        value=value,
+        error=error,
+        settled=bool(np.minimum(np.where(first < 0, limit, first), limit).mean() > curve[best]),
+        mean=mean,
+        curve=curve,
+        runs=len(times),
+    )
+
+
+def _estimated(times: IntArray, cutoff: int) -> tuple[float, float]:
+    """Return R(cutoff) as runs tell, and its standard error."""
+    ended = (times >= 0) & (times <= cutoff)
+    share = float(ended.mean())
+    if share == 0.0:
+        return float("inf"), float("inf")
+    spent = np.where(ended, times, cutoff)
+    value = float(spent.mean()) / share
+    return value, float((spent - value * ended).std(ddof=1)) / share / len(times) ** 0.5
 
 
 def _best(

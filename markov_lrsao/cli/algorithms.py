@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALGORITHM_NAME",
-    "LEADING_ONES",
     "AlgorithmOption",
     "AtLeastOption",
     "StartOption",
@@ -25,7 +24,6 @@ __all__ = [
     "searched",
 ]
 
-LEADING_ONES = "leadingones"
 ALGORITHM_NAME = typer.Option(
     "--algorithm",
     help="NAME[:key=value,..]: lrsao, earl, rls, rls-k, ea, ea-positive, metropolis, mahh, mmahh, "
@@ -38,7 +36,7 @@ StartOption = Annotated[
     str | None,
     typer.Option(
         "--start",
-        help="zero, random or a position |x|; for algorithms that do not learn.",
+        help="Where runs begin: zero, random, a position |x|, or a law such as 0:1/2,3:1/2.",
         show_default="zero",
         metavar="<start>",
     ),
@@ -47,7 +45,7 @@ AtLeastOption = Annotated[
     str | None,
     typer.Option(
         "--at-least",
-        help="The value of the target at which a run ends; for algorithms that do not learn.",
+        help="The value of the target at which a run ends.",
         show_default="the optimum's",
         metavar="<value>",
     ),
@@ -90,16 +88,9 @@ def searched(
     n: int | None, ell: int | None, landscape: str, helpers: str | None = None
 ) -> Landscape | LeadingOnes:
     """Return the landscape that was named; LeadingOnes has levels instead of positions."""
-    from markov_lrsao.cli.options import shape_of
-    from markov_lrsao.model.levels import LeadingOnes
+    from markov_lrsao.cli.options import helper_names, shape_of
+    from markov_lrsao.model.levels import LEADING_ONES, shape_named
 
-    if landscape != LEADING_ONES:
+    if landscape.strip() != LEADING_ONES:
         return shape_of(landscape, n, ell, helpers)
-    if n is None:
-        raise ParameterError("--n is missing: give the length of the bit strings, e.g. --n 9")
-    for name, value in (("ell", ell), ("helpers", helpers)):
-        if value is not None:
-            raise ParameterError(
-                f"--{name} {value} has no meaning for {LEADING_ONES}; leave it out"
-            )
-    return LeadingOnes(n)
+    return shape_named(landscape, n, ell, helper_names(helpers))

@@ -59,6 +59,7 @@ _COMMANDS: tuple[tuple[str, ...], ...] = (
         'verify --n 9:14 --claim "visits at l+3 <= 5" --claim "positive entries per row <= 1"',
     ),
     ("replay", "replay.replay", "verify 'Lemma 5' --save bad", "replay bad/lemma-5.json"),
+    ("tune", "tune.tune", "tune --n 20,40,80 --landscape cliff:d=3 --algorithm mahh"),
     ("oracle", "oracle.oracle", "oracle --n 9 --ell 2"),
     (
         "restarts",

@@ -12,8 +12,17 @@ from markov_lrsao.cli.algorithms import (
     StartOption,
     searched,
 )
-from markov_lrsao.cli.options import HELPERS, LANDSCAPE, LIST, EllOption, JsonOption, NOption
+from markov_lrsao.cli.options import (
+    HELPERS,
+    LANDSCAPE,
+    LIST,
+    EllOption,
+    JsonOption,
+    NOption,
+    OutsideHOption,
+)
 from markov_lrsao.cli.output import emit
+from markov_lrsao.progress import terminal_progress
 
 __all__ = ["budget"]
 
@@ -28,9 +37,10 @@ def budget(
     start: StartOption = None,
     at_least: AtLeastOption = None,
     floats: Annotated[bool, typer.Option("--float", help="Solve in floats (faster).")] = False,
+    outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print fixed-budget results of algorithms that do not learn: how good is f after t steps?"""
+    """Print fixed-budget results: how good is f after t steps, and how likely good enough?"""
     from markov_lrsao.answers.budgets import fixed_budget
     from markov_lrsao.exact.ranges import integers
     from markov_lrsao.model.named import NamedAlgorithm
@@ -42,5 +52,7 @@ def budget(
         start=start,
         at_least=at_least,
         field="float" if floats else "exact",
+        outside_h=outside_h,
+        progress=terminal_progress,
     )
     emit(as_json, found.to_dict, lambda: str(found))

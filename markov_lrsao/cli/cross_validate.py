@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from markov_lrsao.cli.algorithms import AtLeastOption, StartOption
+from markov_lrsao.cli.completion import algorithms
 from markov_lrsao.cli.options import (
     ARITHMETIC,
     HELPERS,
     KERNEL,
     LANDSCAPE,
-    RUNS,
     SEED,
     AlphaOption,
     ArithmeticName,
     GammaOption,
     JsonOption,
     KernelName,
+    OutsideHOption,
     ROption,
     helper_names,
 )
@@ -31,6 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = ["cross_validate"]
 
+_RUNS = typer.Option(
+    "--runs", help="Runs of every instance.", show_default="100000; with --algorithm 20000"
+)
+_ALGORITHM = typer.Option(
+    "--algorithm",
+    help="NAME:key=value,.. as in `exact`, or all: every named algorithm on its own instance.",
+    metavar="<name>",
+    autocompletion=algorithms,
+)
+
 
 def cross_validate(
     n_max: Annotated[int, typer.Option("--n-max", help="Largest n of the grid.")] = 12,
@@ -38,7 +51,7 @@ def cross_validate(
     ell: Annotated[
         int | None, typer.Option("--ell", "-l", help="Only this l.", show_default="all")
     ] = None,
-    runs: Annotated[int, RUNS] = 100_000,
+    runs: Annotated[int | None, _RUNS] = None,
     seed: Annotated[int, SEED] = 1,
     level: Annotated[
         float,
@@ -55,6 +68,10 @@ def cross_validate(
     helpers: Annotated[str | None, HELPERS] = None,
     kernel: Annotated[KernelName, KERNEL] = KernelName.event,
     arithmetic: Annotated[ArithmeticName, ARITHMETIC] = ArithmeticName.exact,
+    algorithm: Annotated[str | None, _ALGORITHM] = None,
+    start: StartOption = None,
+    at_least: AtLeastOption = None,
+    outside_h: OutsideHOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare exact with simulated runtimes; exit code 1 if they disagree, naming the experiment.
@@ -62,7 +79,25 @@ def cross_validate(
     Without --alpha, --gamma and --r the comparison is made at three points of (H), the paper's
     and two others. Choices are compared with the paper's algorithm on bit strings, too. Where
     E[T] is enclosed rather than known, the simulated mean is compared with the enclosure.
+
+    With --algorithm NAME:key=value that algorithm is compared instead, also with runs on bit
+    strings that share no law with the engine; `--algorithm all` compares every one that has a name.
     """
+    if algorithm is not None:
+        for name, value in (("alpha", alpha), ("gamma", gamma), ("r", r)):
+            if value is not None:
+                raise ParameterError(
+                    f"--{name} {value} belongs into --algorithm {algorithm}:{name}=.."
+                )
+        _named(
+            algorithm, landscape, helpers, ell, (n_min, n_max), start, at_least,
+            runs=20_000 if runs is None else runs, seed=seed, level=level,
+            distributions=not means_only, outside_h=outside_h,
+            as_json=as_json,
+        )  # fmt: skip
+        return
+    if start is not None or at_least is not None:
+        raise ParameterError("--start and --at-least need --algorithm: LRSAO runs from 0^n here")
     from markov_lrsao.model.catalogue import entry
     from simulate.statistics.crossval import cross_validate as compare
     from simulate.statistics.crossval import grid
@@ -78,7 +113,7 @@ def cross_validate(
     experiments = [(n, k) for n, k in grid(n_max, n_min, named) if ell is None or k == ell]
     agreement = compare(
         experiments,
-        runs=runs,
+        runs=100_000 if runs is None else runs,
         seed=seed,
         level=level,
         distributions=not means_only,
@@ -91,6 +126,63 @@ def cross_validate(
     emit(as_json, agreement.to_dict, lambda: _text(agreement), VERDICT_COLOURS)
     if not agreement.agrees:
         raise typer.Exit(1)
+
+
+def _named(
+    algorithm: str,
+    landscape: str,
+    helpers: str | None,
+    ell: int | None,
+    sizes: tuple[int, int],
+    start: str | None,
+    at_least: str | None,
+    *,
+    runs: int,
+    seed: int,
+    level: float,
+    distributions: bool,
+    outside_h: bool,
+    as_json: bool,
+) -> None:
+    """Compare a named algorithm on a landscape, or all of them on their own."""
+    from markov_lrsao.model.named import NamedAlgorithm
+    from simulate.statistics.named import STANDARD, Case, cross_validate_named
+
+    cases: Sequence[Case] = STANDARD
+    if algorithm != "all":
+        NamedAlgorithm.of(algorithm)
+        cases = [
+            Case(
+                landscape, n, algorithm, start, at_least, k, tuple(helper_names(helpers)), outside_h
+            )
+            for n, k in _sizes(landscape, helpers, ell, sizes)
+        ]
+    agreement = cross_validate_named(
+        cases,
+        runs=runs,
+        seed=seed,
+        level=level,
+        distributions=distributions,
+        progress=terminal_progress,
+    )
+    emit(as_json, agreement.to_dict, lambda: _text(agreement), VERDICT_COLOURS)
+    if not agreement.agrees:
+        raise typer.Exit(1)
+
+
+def _sizes(
+    landscape: str, helpers: str | None, ell: int | None, sizes: tuple[int, int]
+) -> list[tuple[int, int | None]]:
+    """Return the (n, l) of the range that a landscape admits."""
+    from markov_lrsao.model.catalogue import entry
+    from markov_lrsao.model.levels import LEADING_ONES
+    from simulate.statistics.crossval import grid
+
+    n_min, n_max = sizes
+    if landscape.strip() == LEADING_ONES:
+        return [(n, ell) for n in range(n_min, n_max + 1)]
+    named = entry(landscape, helper_names(helpers))
+    return [(n, k or None) for n, k in grid(n_max, n_min, named) if ell is None or k == ell]
 
 
 def _text(agreement: Agreement) -> str:

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from markov_lrsao.cli.algorithms import (
+    AlgorithmOption,
+    AtLeastOption,
+    StartOption,
+    chosen_algorithm,
+    searched,
+)
 from markov_lrsao.cli.options import (
     HELPERS,
     LANDSCAPE,
@@ -24,7 +31,6 @@ from markov_lrsao.cli.options import (
     OutsideHOption,
     PlotOption,
     ROption,
-    instance,
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
@@ -72,6 +78,9 @@ def distribution(
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
     helpers: Annotated[str | None, HELPERS] = None,
+    algorithm: AlgorithmOption = "lrsao",
+    start: StartOption = None,
+    at_least: AtLeastOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print quantiles of the runtime, P(T <= t), and the tails P(T > c E[T]).
@@ -88,14 +97,15 @@ def distribution(
     levels = _levels(quantiles)
     times = [] if at is None else integers(at, "at")
     check_plot(plot)
-    chosen = instance(n, ell, alpha, gamma, r, landscape, helpers)
-    shape = chosen.landscape
+    shape = searched(n, ell, landscape, helpers)
     law = law_of(
         shape,
-        chosen.algorithm,
+        chosen_algorithm(algorithm, shape, alpha, gamma, r),
         phase=phase,
         method=method.value,
         outside_h=outside_h,
+        start=start,
+        at_least=at_least,
         progress=terminal_progress,
     )
     name = "T" if phase is None else f"T{phase}"

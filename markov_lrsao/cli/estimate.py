@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
-    from markov_lrsao.cli.options import Instance
+    from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.landscape import Landscape
+    from markov_lrsao.model.levels import LeadingOnes
+    from markov_lrsao.model.search import Search
     from markov_lrsao.progress import Progress
     from simulate.runs.samples import Samples
 
@@ -86,10 +89,28 @@ class Estimated:
         return f"{head}\n\n{body}{foot}"
 
 
-def estimate(chosen: Instance, runs: int, reason: str, progress: Progress) -> Estimated:
+def estimate(
+    landscape: Landscape | LeadingOnes,
+    algorithm: Algorithm | Search,
+    runs: int,
+    reason: str,
+    progress: Progress,
+    *,
+    start: str | None = None,
+    at_least: str | None = None,
+) -> Estimated:
     """Simulate an instance."""
-    from markov_lrsao.model.law import StepLaw
-    from simulate.runs.runner import simulate
+    from simulate.runs.runner import kernel_of, simulate
 
-    law = StepLaw.of(chosen.landscape, chosen.algorithm)
-    return Estimated(simulate(law, runs=runs, seed=_SEED, limit=_LIMIT, progress=progress), reason)
+    samples = simulate(
+        landscape,
+        algorithm,
+        runs=runs,
+        seed=_SEED,
+        limit=_LIMIT,
+        kernel=kernel_of(landscape, algorithm),
+        start=start,
+        at_least=at_least,
+        progress=progress,
+    )
+    return Estimated(samples, reason)

@@ -23,7 +23,6 @@ from markov_lrsao.cli.options import (
     DigitsOption,
     EllOption,
     GammaOption,
-    Instance,
     JsonOption,
     MaxMemoryOption,
     NOption,
@@ -101,8 +100,6 @@ def exact(
     """
     from markov_lrsao.answers.expected import runtime
     from markov_lrsao.memory import at_most
-    from markov_lrsao.model.algorithm import Algorithm
-    from markov_lrsao.model.landscape import Landscape
 
     _check(runs, digits, floats=floats)
     shape = searched(n, ell, landscape, helpers)
@@ -127,14 +124,15 @@ def exact(
     except (UndecidedComparisonError, StateSpaceTooLargeError) as error:
         own = method is not Method.auto or max_states is not None  # a limit of one's own is kept
         kept = own and isinstance(error, StateSpaceTooLargeError)
-        estimated = runs > 0 and digits is None and not kept
-        if not (estimated and isinstance(chosen, Algorithm) and isinstance(shape, Landscape)):
+        if runs == 0 or digits is not None or kept:
             raise
         from markov_lrsao.cli.estimate import estimate
         from markov_lrsao.cli.wording import in_options
 
         reason = in_options(str(error), "exact")
-        found = estimate(Instance(shape, chosen), runs, reason, terminal_progress)
+        found = estimate(
+            shape, chosen, runs, reason, terminal_progress, start=start, at_least=at_least
+        )
         emit(as_json, found.to_dict, found.text)
     else:
         emit(as_json, result.to_dict, lambda: str(result))

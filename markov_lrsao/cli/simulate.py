@@ -44,6 +44,7 @@ from markov_lrsao.tables import table
 if TYPE_CHECKING:
     from markov_lrsao.exact.quantity import Simulated
     from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.jumping_law import JumpingLaw
     from markov_lrsao.model.landscape import Landscape
     from markov_lrsao.model.law import StepLaw
     from markov_lrsao.model.levels import LeadingOnes
@@ -111,6 +112,8 @@ def simulate(
         arithmetic=arithmetic.value,
         limit=parse_count(limit, shape.n, "limit") or default_limit(shape.n),
         restart=parse_count(restart, shape.n, "restart"),
+        start=start,
+        at_least=at_least,
         threads=threads,
         progress=terminal_progress,
     )
@@ -133,9 +136,10 @@ def _law(
     outside_h: bool,
     start: str | None,
     at_least: str | None,
-) -> StepLaw | SearchTable:
+) -> StepLaw | JumpingLaw | SearchTable:
     from markov_lrsao.answers.expected import check_hypothesis, check_learner
     from markov_lrsao.model.algorithm import Algorithm
+    from markov_lrsao.model.jumping_law import JumpingLaw
     from markov_lrsao.model.landscape import Landscape
     from markov_lrsao.model.law import StepLaw
     from markov_lrsao.model.search import Search
@@ -146,11 +150,12 @@ def _law(
         algorithm = Algorithm.rls()  # the same runs as ever, with phases and monitors
     if isinstance(algorithm, Search):
         return SearchTable(shape, algorithm, start, at_least)
-    check_learner(shape, algorithm, start, at_least)
+    check_learner(shape, algorithm)
     assert isinstance(shape, Landscape)
-    law = StepLaw.of(shape, algorithm)
-    check_hypothesis(shape, law.algorithm, outside_h=outside_h)
-    return law
+    check_hypothesis(shape, algorithm, outside_h=outside_h)
+    if algorithm.rate is not None:
+        return JumpingLaw.of(shape, algorithm)
+    return StepLaw.of(shape, algorithm)
 
 
 def _played(

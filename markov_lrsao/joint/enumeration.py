@@ -12,7 +12,7 @@ k at a time, so a move has probability p/(nk) or (n-p)/(nk).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -294,6 +294,8 @@ def enumerate_joint(
     max_states: int | None = None,
     progress: Progress = no_progress,
     automata: RowAutomata | None = None,
+    begin: Sequence[int] = (0,),
+    ends: frozenset[int] | None = None,
 ) -> JointChain:
     """Enumerate the joint chain from the all-zeros bit string with a fresh Q-table.
 
@@ -302,8 +304,11 @@ def enumerate_joint(
     merge : merge equivalent patterns of each row first (an exact lumping)
     field : what will be solved on the chain; it decides the default of `max_states`
     max_states : refuse chains with more states; default `MAX_STATES[field]`
+    begin : positions at which runs begin instead, none beyond the optimum
+    ends : positions at which runs end; default: the optimum
     """
-    automata = automata if automata is not None else automata_of(law)
+    if automata is None:
+        automata = automata_of(law, anywhere=tuple(begin) != (0,))
     if merge:
         automata, _ = merge_patterns(automata)
     last = law.optimum
@@ -318,10 +323,11 @@ def enumerate_joint(
             + "raise `max_states`"
         )
     coding = Coding.of(automata, rows)
-    start = np.zeros(1, np.int64)
+    start = np.array(begin, np.int64)
+    final = np.array(sorted({last} if ends is None else ends | {last}))
 
     def stop(positions: IntArray) -> npt.NDArray[np.bool_]:
-        return np.asarray(positions == last, dtype=np.bool_)
+        return np.isin(positions, final)
 
     codes, table = enumerate_codes(coding, start, stop, largest=largest, progress=progress)
     chain = chain_of(coding, table, codes, start, stop)

@@ -9,22 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
 from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.fields import Balls, Rationals, SearchField, ends
-from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.memoryless.best import with_best
 from markov_lrsao.memoryless.reaching import State
 from markov_lrsao.model.search_law import SearchLaw
 
-__all__ = ["after_steps"]
+__all__ = ["Bounds", "after_steps"]
 
 _BITS = 128
 _MOST_EXACT, _MOST_BALLS = 200_000, 30_000_000
 """Products of a transition and a step: some seconds in rationals, some 15 in balls."""
-Bounds = tuple[fmpq, fmpq]
+Bounds: TypeAlias = tuple[fmpq, fmpq]
+"""What a number lies between."""
 
 
 def after_steps(
@@ -48,8 +49,7 @@ def after_steps(
     StateSpaceTooLargeError
         It would take too long.
     """
-    if law.search.best is not None and law.policy is None:
-        law = law.with_policy(best_policy(law))
+    law = with_best(law)
     width = min(2 * law.reach + 1, law.n + 1)
     work = max(times, default=0) * (law.n + 1) * law.modes * width
     if exact and work <= _MOST_EXACT:

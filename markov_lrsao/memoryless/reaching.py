@@ -98,17 +98,24 @@ class Task:
             return 0
         if len(waiting) < len(self.begin):
             return None
-        if law.everywhere:
+        if law.everywhere and law.policy is None:
             others = {x: set(range(law.n + 1)) - {x} for x, _ in waiting}
             sure = all(not law.may_stay(g, x) and others[x] <= target for x, g in waiting)
             return 1 if sure else None
-        if any(state in self._next(state) for state in self.inside):
-            return None
+        met, open_ = set(waiting), list(waiting)
+        while open_:
+            state = x, g = open_.pop()
+            after = set(self._next(state))
+            if state in after or law.row(g, x, self.field).missing:
+                return None
+            fresh = {other for other in after if other[0] not in target} - met
+            met |= fresh
+            open_ += fresh
         away = self._distances()
-        for state in self.inside:
+        for state in met:
             for other in self._next(state):
-                after = 0 if other[0] in target else away.get(other)
-                if after is None or away.get(state) != after + 1:
+                steps = 0 if other[0] in target else away.get(other)
+                if steps is None or away.get(state) != steps + 1:
                     return None
         found = {away[state] for state in waiting}
         return found.pop() if len(found) == 1 else None

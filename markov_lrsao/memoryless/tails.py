@@ -8,6 +8,8 @@ probability by a factor of at most (1 + u)^(w + 3), u = 2^-53, besides what is c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,54 +17,85 @@ from flint import fmpq
 
 from markov_lrsao.exact.fields import Balls
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.memoryless.best import with_best
 from markov_lrsao.model.search_law import SearchLaw
 
-__all__ = ["cumulated"]
+__all__ = ["Forwards", "cumulated"]
 
+FloatArray = npt.NDArray[np.float64]
 _BITS = 128
 _UNIT = 2.0**-53
 
 
 def cumulated(
     law: SearchLaw, start: Mapping[int, fmpq], target: frozenset[int], horizon: int
-) -> tuple[npt.NDArray[np.float64], float]:
+) -> tuple[FloatArray, float]:
     """Return P(T <= t) for t = 0 .. horizon, and a bound of the error of each."""
-    from scipy.sparse import csr_array
+    return Forwards.of(law, start, target).until(horizon)
 
-    if law.search.best is not None and law.policy is None:
-        law = law.with_policy(best_policy(law))
-    modes, field = law.modes, Balls(_BITS)
-    size = (law.n + 1) * modes
-    rows: list[int] = []
-    columns: list[int] = []
-    weights: list[float] = []
-    missing = fmpq(0)
-    with field.working():
-        for x in range(law.n + 1):
-            for g in range(modes):
-                state = x * modes + g
-                if x in target:
-                    rows.append(state)
-                    columns.append(state)
-                    weights.append(1.0)
-                    continue
-                for to, y, w in law.transitions(g, x, field):
-                    rows.append(state)
-                    columns.append(y * modes + to)
-                    weights.append(max(0.0, float(w.mid())))
-                missing = max(missing, law.row(g, x, field).missing)
-    forwards = csr_array((weights, (columns, rows)), shape=(size, size))
-    widest = int(np.bincount(columns, minlength=1).max())
-    now = np.zeros(size)
-    for x, p in start.items():
-        for g, v in law.search.start:
-            now[x * modes + g] += to_float(p * v)
-    ended = np.repeat(np.isin(np.arange(law.n + 1), sorted(target)), modes)
-    found = np.empty(horizon + 1)
-    for t in range(horizon + 1):
-        found[t] = min(1.0, now[ended].sum())
-        now = forwards @ now
-    roundings = (horizon + 1) * (widest + 3) + size
-    error = 1.01 * roundings * _UNIT + (horizon + 1) * to_float(missing)
-    return found, error
+
+@dataclass(frozen=True, eq=False)
+class Forwards:
+    """A law that is carried forwards.
+
+    Attributes
+    ----------
+    matrix : the transposed transition matrix; what has ended stays
+    begin : the law at the start
+    ended : the states in which a run has ended
+    missing : a bound of what the matrix leaves out in one step
+    """
+
+    matrix: Any
+    begin: FloatArray
+    ended: npt.NDArray[np.bool_]
+    missing: float = 0.0
+
+    @classmethod
+    def of(cls, law: SearchLaw, start: Mapping[int, fmpq], target: frozenset[int]) -> Forwards:
+        """Return the chain of a search on (position, mode)."""
+        from scipy.sparse import csr_array
+
+        law = with_best(law)
+        modes, field = law.modes, Balls(_BITS)
+        size = (law.n + 1) * modes
+        rows: list[int] = []
+        columns: list[int] = []
+        weights: list[float] = []
+        missing = fmpq(0)
+        with field.working():
+            for x in range(law.n + 1):
+                for g in range(modes):
+                    state = x * modes + g
+                    if x in target:
+                        rows.append(state)
+                        columns.append(state)
+                        weights.append(1.0)
+                        continue
+                    for to, y, w in law.transitions(g, x, field):
+                        rows.append(state)
+                        columns.append(y * modes + to)
+                        weights.append(max(0.0, float(w.mid())))
+                    missing = max(missing, law.row(g, x, field).missing)
+        begin = np.zeros(size)
+        for x, p in start.items():
+            for g, v in law.search.start:
+                begin[x * modes + g] += to_float(p * v)
+        ended = np.repeat(np.isin(np.arange(law.n + 1), sorted(target)), modes)
+        matrix = csr_array((weights, (columns, rows)), shape=(size, size))
+        return cls(matrix, begin, ended, to_float(missing))
+
+    def until(self, horizon: int) -> tuple[FloatArray, float]:
+        """Return P(T <= t) for t = 0 .. horizon, and a bound of the error of each."""
+        found = np.empty(horizon + 1)
+        now = self.begin
+        for t in range(horizon + 1):
+            found[t] = min(1.0, now[self.ended].sum())
+            now = self.matrix @ now
+        return found, self.error(horizon)
+
+    def error(self, horizon: int) -> float:
+        """Return a bound of the error of every P(T <= t), t <= horizon."""
+        widest = int(np.diff(self.matrix.indptr).max())
+        roundings = (horizon + 1) * (widest + 3) + len(self.begin)
+        return 1.01 * roundings * _UNIT + (horizon + 1) * self.missing

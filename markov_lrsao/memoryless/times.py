@@ -12,28 +12,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from flint import fmpq
 
 from markov_lrsao.errors import SolverError, StateSpaceTooLargeError
 from markov_lrsao.exact.fields import Balls, Rationals, SearchField, ends
 from markov_lrsao.exact.moments import central_from_factorial
-from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.memoryless.best import with_best
+from markov_lrsao.memoryless.levels import by_levels, solved_by_levels
 from markov_lrsao.memoryless.methods import Name, class_of, solve
 from markov_lrsao.memoryless.reaching import State, Task
 from markov_lrsao.model.levels import LevelLaw
 from markov_lrsao.model.search_law import SearchLaw
 
-__all__ = ["Found", "Limits", "hitting_time"]
+__all__ = ["NARROW", "Found", "Limits", "hitting_time"]
 
 _FIRST_BITS, _MOST_BITS = 96, 3 << 14
-_NARROW = fmpq(1, 2**64)
+NARROW = fmpq(1, 2**64)
+"""Relative width of enclosures, unless a smaller one is asked for."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """States up to which a class is solved: all moments and the mean in rationals; in balls.
+
+    Where levels have closed forms, the last is a number of levels.
 
     Beyond the second an answer is enclosed, beyond the third it is refused.
     """
@@ -44,6 +48,7 @@ class Limits:
     small_sizes: tuple[int, int, int] = (400, 1_000, 30_000)
     back_substitution: tuple[int, int, int] = (101, 151, 30_000)
     shared_levels: tuple[int, int, int] = (51, 71, 30_000)
+    levels: tuple[int, int, int] = (1_200, 3_000, 1_000_000)
     dense: tuple[int, int, int] = (60, 60, 400)
 
 
@@ -78,43 +83,50 @@ def hitting_time(
     moments: int = 2,
     exact: bool = True,
     method: Name | None = None,
+    narrow: fmpq = NARROW,
 ) -> Found:
     """Return mean and central moments of the time to the target.
 
     Parameters
     ----------
+    moments : how many; 1 is the mean alone
     exact : rationals where the class allows; else balls
     method : use this one rather than that of the class; "dense" takes every class
+    narrow : relative width of what balls enclose, at most
 
     Raises
     ------
     StateSpaceTooLargeError, SolverError
     """
-    if law.search.best is not None and law.policy is None:
-        law = law.with_policy(best_policy(law))
+    law = with_best(law)
     task = Task(law, start, target, Rationals() if exact else Balls(_FIRST_BITS))
-    name = class_of(task) if method is None else method
+    name: Name | Literal["levels"] = class_of(task) if method is None else method
+    if isinstance(law, LevelLaw) and method is None and solved_by_levels(law, target):
+        name = "levels"
     most_all, most_mean, most = _limits(law, name)
     size = (law.n + 1) * law.modes
-    if size > most:
+    solved = law.n + 1 if name == "levels" else size
+    if solved > most:
         raise StateSpaceTooLargeError(
             f"{law.search.name} is of the class solved by {name}, which takes up to {most:,} "
-            f"states; here there are {size:,}; estimate with `simulate()`",
+            f"states; here there are {solved:,}; estimate with `simulate()`",
             advised=True,
         )
     if exact and size <= most_all:
         found = _solved(task, name, moments)
+    elif exact and size <= most_mean:
+        found = _solved(task, name, 1)
+        if found.moments is not None and moments > 1:
+            others = _narrowed(task, name, moments, narrow).moments
+            assert others is not None
+            found = replace(found, moments=(*found.moments, *others[1:]))
     else:
-        found = _narrowed(task, name, moments)
-        if exact and size <= most_mean and found.moments is not None:
-            mean = _solved(task, name, 1)
-            assert mean.moments is not None
-            found = replace(found, moments=(*mean.moments, *found.moments[1:]))
-    described = f"levels, {name}" if isinstance(law, LevelLaw) else name
+        found = _narrowed(task, name, moments, narrow)
+    described = name if name == "levels" or not isinstance(law, LevelLaw) else f"levels, {name}"
     return replace(found, policy=law.policy, method=described)
 
 
-def _limits(law: SearchLaw, name: Name) -> tuple[int, int, int]:
+def _limits(law: SearchLaw, name: str) -> tuple[int, int, int]:
     if name == "birth-death" and law.search.elitist:
         return LIMITS.elitist_steps_of_one
     if name == "back-substitution" and all(a.mutation.rate is None for a in law.search.actions):
@@ -125,7 +137,7 @@ def _limits(law: SearchLaw, name: Name) -> tuple[int, int, int]:
     return limits
 
 
-def _narrowed(task: Task, name: Name, moments: int) -> Found:
+def _narrowed(task: Task, name: Name | Literal["levels"], moments: int, narrow: fmpq) -> Found:
     """Solve in balls of more and more bits, until all moments are narrow."""
     bits = _FIRST_BITS
     begun = replace(task, field=Balls(bits))
@@ -139,7 +151,7 @@ def _narrowed(task: Task, name: Name, moments: int) -> Found:
             found = _solved(replace(task, field=Balls(bits)), name, moments)
         except SolverError:
             found = None
-        if found is not None and _narrow(found):
+        if found is not None and _narrow(found, narrow):
             return found
         bits *= 2
     raise SolverError(
@@ -148,19 +160,27 @@ def _narrowed(task: Task, name: Name, moments: int) -> Found:
     )
 
 
-def _narrow(found: Found) -> bool:
+def _narrow(found: Found, narrow: fmpq) -> bool:
     if found.moments is None:
         return True
     mean = abs(found.moments[0][1])
+    wide = [high - low for low, high in found.moments]
+    if len(wide) > 1 and wide[1] > narrow * abs(found.moments[1][1]):
+        return False
     return all(
-        high - low <= _NARROW * max(abs(high), mean ** (k + 1))
-        for k, (low, high) in enumerate(found.moments)
-    ) and (found.moments[1][1] - found.moments[1][0]) <= _NARROW * abs(found.moments[1][1])
+        width <= narrow * max(abs(high), mean ** (k + 1))
+        for k, (width, (_, high)) in enumerate(zip(wide, found.moments, strict=True))
+    )
 
 
-def _solved(task: Task, name: Name, moments: int) -> Found:
+def _solved(task: Task, name: Name | Literal["levels"], moments: int) -> Found:
     field = task.field
     with field.working():
+        if name == "levels":
+            assert isinstance(task.law, LevelLaw)
+            element = by_levels(task.law, task.target, moments, field)
+            central = central_from_factorial(element)
+            return Found(tuple(ends(value) for value in central), name, task.law.n)
         if task.doomed:
             return _stuck(task, name)
         factorial = [field.number(fmpq(1))]

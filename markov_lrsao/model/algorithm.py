@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Algorithm", "AlgorithmFamily", "Reward", "algorithm_at"]
 
 
+State = Literal["target", "blind", "position"]
 _ZERO = fmpq(0)
 
 
@@ -61,9 +62,13 @@ class Algorithm:
     accept_equal : accept an offspring of equal value of the chosen objective
     rejected, equal, better : the rewards in the cases D < 0, D = 0, D > 0
     keep, learn, bootstrap : coefficients of the Q-update
-    state : "target" (the agent sees the target's value) or "blind" (one state only)
+    state : what the agent sees: "target" (the target's value), "blind" (nothing: one state only) or
+        "position" (the number of ones)
     actions : which objectives the agent may choose; "all" or "target" only
     epsilon : with this probability the agent takes any action, uniformly, else a greedy one
+    preserve : refuse what lowers the target, whichever objective was chosen
+    mistakes : of what is refused so the agent learns all the same, as if it had been accepted
+    rate : standard bit mutation with this rate instead of one flipped bit; None: one bit
     """
 
     name: str
@@ -74,10 +79,13 @@ class Algorithm:
     learn: fmpq
     bootstrap: fmpq
     accept_equal: bool = True
-    state: Literal["target", "blind"] = "target"
+    state: State = "target"
     actions: Literal["all", "target"] = "all"
     parameters: Parameters | None = None
     epsilon: fmpq = _ZERO
+    preserve: bool = False
+    mistakes: bool = False
+    rate: fmpq | None = None
 
     @staticmethod
     def named(text: str) -> NamedAlgorithm:
@@ -152,6 +160,60 @@ class Algorithm:
             learn=checked.alpha,
             bootstrap=checked.alpha * checked.gamma,
         )
+
+    def judged(self, chosen: fmpq, target: fmpq) -> tuple[bool, fmpq]:
+        """Return whether an offspring is accepted, given the gains of two objectives; and rewarded.
+
+        What is rejected leaves the target as it is.
+
+        >>> Algorithm.earl().judged(fmpq(2), fmpq(-1)), Algorithm.earl().judged(fmpq(-1), fmpq(3))
+        ((True, -1), (False, 0))
+        """
+        liked = chosen > 0 or (chosen == 0 and self.accept_equal)
+        accepted = liked and not (self.preserve and target < 0)
+        if liked and not accepted and not self.mistakes:
+            return False, self.rejected(min(chosen, fmpq(-1)), fmpq(0))
+        form = self.better if chosen > 0 else self.equal if chosen == 0 else self.rejected
+        return accepted, form(chosen, target if liked else fmpq(0))
+
+    def check_bounded(self) -> None:
+        """Refuse updates under which Q-values need not stay bounded.
+
+        With non-negative coefficients of sum s = keep + bootstrap < 1, all values stay within
+        G / (1 - s), G the largest gain; otherwise they can grow without bound, or their bounds
+        would not be monotone.
+
+        Raises
+        ------
+        ParameterError
+        """
+        if not (self.keep >= 0 and self.bootstrap >= 0 and self.keep + self.bootstrap < 1):
+            raise ParameterError(
+                f"keep = {self.keep}, bootstrap = {self.bootstrap} of algorithm {self.name}: "
+                f"exact methods need keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, so that "
+                f"Q-values stay bounded; estimate with `simulate()`, or choose such values"
+            )
+
+    def mutating(self, rate: RationalLike) -> Algorithm:
+        """Return the same algorithm with standard bit mutation.
+
+        Raises
+        ------
+        ParameterError
+            It is no rate.
+        """
+        chance = rational(rate, "rate")
+        if not 0 < chance <= 1:
+            raise ParameterError(f"rate = {chance} is out of range: 0 < rate <= 1 is needed")
+        return replace(self, rate=chance)
+
+    def preserving(self, *, mistakes: bool) -> Algorithm:
+        """Return the same algorithm, never losing the best target value that it has found.
+
+        An offspring must also be no worse by the target. With `mistakes` the agent is rewarded for
+        what is refused by that as if it had been accepted, so that it learns from it.
+        """
+        return replace(self, preserve=True, mistakes=mistakes)
 
     @classmethod
     def rls(cls) -> Algorithm:

@@ -34,7 +34,19 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 
-__all__ = ["DOWN", "UP", "Kind", "Move", "Proposal", "Share", "Step", "StepLaw", "add_shares"]
+__all__ = [
+    "DOWN",
+    "UP",
+    "IntArray",
+    "Kind",
+    "Move",
+    "Proposal",
+    "Share",
+    "Step",
+    "StepLaw",
+    "add_shares",
+    "agent_states",
+]
 
 DOWN, UP = 0, 1
 Of = TypeVar("Of", bound=Hashable)
@@ -148,8 +160,20 @@ class StepLaw:
     def of(
         cls, landscape: Landscape, algorithm: Algorithm | AlgorithmFamily | None = None
     ) -> StepLaw:
-        """Derive the table; an algorithm that follows n (default: LRSAO) is completed."""
+        """Derive the table; an algorithm that follows n (default: LRSAO) is completed.
+
+        Raises
+        ------
+        ParameterError
+            The algorithm has standard bit mutation; `JumpingLaw` is its law.
+        """
         algorithm = algorithm_at(algorithm, landscape.n)
+        if algorithm.rate is not None:
+            raise ParameterError(
+                f"{algorithm.name} with standard bit mutation (class E: rows of values, any number "
+                f"of bits) is followed at small n by `runtime()`, and simulated; nothing else is "
+                f"known of it"
+            )
         target = landscape.objectives[landscape.target]
         actions = landscape.actions if algorithm.actions == "all" else (landscape.target,)
         neighbour = _neighbours(landscape.n)
@@ -161,17 +185,22 @@ class StepLaw:
             axis=1,
         )
         accepted = chosen_gain >= (0 if algorithm.accept_equal else 1)
+        gained = np.broadcast_to((target[neighbour] - target[:, None])[:, None, :], accepted.shape)
+        learnt = accepted
+        if algorithm.preserve:
+            accepted = accepted & (gained >= 0)
+            learnt = learnt if algorithm.mistakes else accepted
+            chosen_gain = np.where(learnt, chosen_gain, np.minimum(chosen_gain, -1))
         # A rejected offspring leaves the target's value as it is: its target gain is 0.
-        target_gain = np.where(accepted, (target[neighbour] - target[:, None])[:, None, :], 0)
+        target_gain = np.where(learnt, gained, 0)
         reward_index, rewards = _rewards(algorithm, chosen_gain, target_gain, landscape.scale)
-        state = target if algorithm.state == "target" else np.zeros_like(target)
-        row, first = _number_by_first(state)
+        row, row_value = agent_states(landscape, algorithm)
         return cls(
             landscape=landscape,
             algorithm=algorithm,
             actions=actions,
             row=row,
-            row_value=state[first],
+            row_value=row_value,
             accepted=accepted,
             reward_index=reward_index,
             rewards=rewards,
@@ -283,6 +312,24 @@ class StepLaw:
             stays_in_row=not accepted or bool(self.row[neighbour] == self.row[p]),
         )
 
+    def moves(self, p: int, action: int) -> list[tuple[int, int, fmpq]]:
+        """Return (numerator over n, next position, gain of the Q-entry) of an action's outcomes."""
+        found = []
+        for direction, chance in ((DOWN, p), (UP, self.n - p)):
+            if chance:
+                to = p + 2 * direction - 1 if self.accepted[p, action, direction] else p
+                found.append((chance, to, self.algorithm.learn * self.reward(p, action, direction)))
+        return found
+
+    def denominator_at(self, p: int) -> int:
+        """Return what the numerators of `moves` stand over."""
+        return self.n
+
+    @property
+    def gains(self) -> frozenset[fmpq]:
+        """What Q-entries can gain in one step."""
+        return frozenset(self.algorithm.learn * reward for reward in self.rewards)
+
     def check_greedy(self) -> None:
         """Refuse an agent that explores: its chosen entry need not be the row's largest.
 
@@ -301,26 +348,16 @@ class StepLaw:
             )
 
     def check_bounded(self) -> None:
-        """Refuse updates under which Q-values need not stay bounded.
+        """Refuse updates under which Q-values need not stay bounded; see `Algorithm`.
 
-        With non-negative coefficients of sum s = keep + bootstrap < 1, all values stay within
-        G / (1 - s), G the largest gain; otherwise they can grow without bound, or their bounds
-        would not be monotone. If nothing is ever gained, all values stay 0 whatever the
-        coefficients.
+        If nothing is ever gained, all values stay 0 whatever the coefficients.
 
         Raises
         ------
         ParameterError
         """
-        keep, bootstrap = self.algorithm.keep, self.algorithm.bootstrap
-        if keep >= 0 and bootstrap >= 0 and keep + bootstrap < 1:
-            return
         if any(move.gain != 0 for kind in self.kinds for moves in kind for move in moves):
-            raise ParameterError(
-                f"keep = {keep}, bootstrap = {bootstrap} of algorithm {self.algorithm.name}: "
-                f"exact methods need keep >= 0, bootstrap >= 0 and keep + bootstrap < 1, so that "
-                f"Q-values stay bounded; estimate with `simulate()`, or choose such values"
-            )
+            self.algorithm.check_bounded()
 
     @property
     def kind(self) -> IntArray:
@@ -331,6 +368,20 @@ class StepLaw:
     def kinds(self) -> tuple[Kind, ...]:
         """The distinct kinds, in order of their first position."""
         return self._kinds[1]
+
+
+def agent_states(landscape: Landscape, algorithm: Algorithm) -> tuple[IntArray, IntArray]:
+    """Return the row of every position, and what the agent sees of a row, in units of 1/scale."""
+    target = landscape.objectives[landscape.target]
+    match algorithm.state:
+        case "target":
+            seen = target
+        case "position":
+            seen = np.arange(landscape.n + 1, dtype=np.int64) * landscape.scale
+        case _:
+            seen = np.zeros_like(target)
+    row, first = _number_by_first(seen)
+    return row, seen[first]
 
 
 def _neighbours(n: int) -> IntArray:

@@ -17,7 +17,7 @@ import ast
 import operator
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -44,13 +44,22 @@ _LONGEST = 200  # characters of an expression: far from what Python's parser tak
 
 @dataclass(frozen=True)
 class Expression:
-    """A rational expression in n, kept as it was written; build one with `expression`."""
+    """A rational expression in n, kept as it was written; build one with `expression`.
+
+    Some keys have expressions in x, too: the present number of ones, or level.
+    """
 
     text: str
     name: str
 
-    def __call__(self, *, n: int) -> fmpq:
-        """Evaluate at n.
+    @property
+    def local(self) -> bool:
+        """Whether it depends on x."""
+        tree = ast.parse(self.text, mode="eval")
+        return any(isinstance(node, ast.Name) and node.id == "x" for node in ast.walk(tree))
+
+    def __call__(self, *, n: int, x: int = 0) -> fmpq:
+        """Evaluate at n and x.
 
         Raises
         ------
@@ -58,47 +67,54 @@ class Expression:
             A denominator is zero there, or an exponent is not a small integer.
         """
         try:
-            return self._value(ast.parse(self.text, mode="eval").body, n)
+            return self._value(ast.parse(self.text, mode="eval").body, n, x)
         except ZeroDivisionError:
+            place = f"n = {n}" + (f", x = {x}" if self.local else "")
             raise ParameterError(
-                f"{self.name} = {self.text!r} has a zero denominator at n = {n}"
+                f"{self.name} = {self.text!r} has a zero denominator at {place}"
             ) from None
 
-    def _value(self, node: ast.expr, n: int) -> fmpq:
+    def _value(self, node: ast.expr, n: int, x: int) -> fmpq:
         match node:
             case ast.Constant():
                 # As it is written: 0.1 is a tenth, not the float next to it.
                 return rational(ast.get_source_segment(self.text, node), self.name)
             case ast.Name():
-                return fmpq(n)
+                return fmpq(n if node.id == "n" else x)
             case ast.UnaryOp(op=op, operand=operand):
-                value = self._value(operand, n)
+                value = self._value(operand, n, x)
                 return -value if isinstance(op, ast.USub) else value
             case ast.BinOp(left=left, op=ast.Pow(), right=right):
-                exponent = self._value(right, n)
+                exponent = self._value(right, n, x)
                 if exponent.q != 1 or abs(exponent) > _LARGEST_EXPONENT:
                     raise ParameterError(
                         f"{self.name} = {self.text!r}: an exponent must be an integer of size at "
                         f"most {_LARGEST_EXPONENT}"
                     )
-                return self._value(left, n) ** int(exponent.p)
+                return self._value(left, n, x) ** int(exponent.p)
             case ast.BinOp(left=left, op=binary, right=right):
-                return fmpq(_BINARY[type(binary)](self._value(left, n), self._value(right, n)))
+                sides = self._value(left, n, x), self._value(right, n, x)
+                return fmpq(_BINARY[type(binary)](*sides))
         raise AssertionError(node)  # `expression` lets nothing else through
 
 
 Value: TypeAlias = int | Expression | str | tuple[str, ...]
 
 
-def expression(text: str, name: str) -> Expression:
+def expression(text: str, name: str, variables: Sequence[str] = ("n",)) -> Expression:
     """Read a rational expression in n: numbers, n, + - * / ** and parentheses.
+
+    Parameters
+    ----------
+    variables : n, or n and x
 
     Raises
     ------
     ParameterError
     """
     wrong = ParameterError(
-        f"{name} = {text!r} is not a rational expression in n; write e.g. 1/3, 0.1 or 2/(n + 1)"
+        f"{name} = {text!r} is not a rational expression in {' and '.join(variables)}; write e.g. "
+        f"1/3, 0.1 or 2/(n + 1)"
     )
     if len(text) > _LONGEST:
         raise ParameterError(f"{name} has more than {_LONGEST} characters; write a shorter one")
@@ -109,13 +125,13 @@ def expression(text: str, name: str) -> Expression:
     for node in ast.walk(tree.body):
         known = (
             isinstance(node, _ALLOWED)
-            or (isinstance(node, ast.Name) and node.id == "n")
+            or (isinstance(node, ast.Name) and node.id in variables)
             or (isinstance(node, ast.Constant) and type(node.value) in (int, float))
         )
         if not known:
             raise wrong
     found = Expression(text.strip(), name)
-    if "n" not in text:
+    if "n" not in text and "x" not in text:
         found(n=1)  # a number that is none is refused now, not when it is used
     return found
 
@@ -126,13 +142,14 @@ class Key:
 
     Attributes
     ----------
-    kind : "integer", "rational" (an expression in n), "list" (items with + between them), "word"
-    words : what a word may be; empty: anything
+    kind : "integer", "rational" (an expression in n), "local" (one in n and x), "list" (items with
+        + between them), "word"
+    words : what a word may be; empty: anything. Of a number: words that may stand for it
     default : text that stands for a key that is not given; None: it must be given
     optional : a key that may be left out altogether
     """
 
-    kind: Literal["integer", "rational", "list", "word"]
+    kind: Literal["integer", "rational", "local", "list", "word"]
     words: tuple[str, ...] = ()
     default: str | None = None
     optional: bool = False
@@ -199,8 +216,10 @@ def _value(text: str, key: Key, name: str) -> Value:
             if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
                 raise ParameterError(f"{name} = {text!r} is not an integer")
             return int(text)
-        case "rational":
-            return expression(text, name)
+        case "rational" | "local":
+            if text in key.words:
+                return text
+            return expression(text, name, ("n", "x") if key.kind == "local" else ("n",))
         case "list":
             return tuple(part.strip() for part in text.split("+"))
     if key.words and text not in key.words:

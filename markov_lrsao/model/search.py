@@ -5,10 +5,11 @@ One step from a bit string with |x| = p: the *selector* shows a mode; the mode d
 *acceptance* takes or refuses the offspring. The mode may then change, by chance or by whether the
 target has strictly grown. All of it is rational numbers and flags.
 
-    mutation     k bits, standard bit mutation (with or without "at least one bit"), or any law of k
+    mutation     k bits, standard bit mutation (with or without "at least one bit"), heavy-tailed
+                 mutation, or any law of k
     acceptance   not worse, better, all, worse only, or Metropolis; of an objective or of the target
     selector     fixed or random (one mode), two modes with a Markov chain, (generalised) random
-                 gradient, or the best action of every position (`best`)
+                 gradient, a given action of every position (`table`), or the best one (`best`)
 
 What such a search remembers is its mode: its law is a chain on (mode, position), see
 `markov_lrsao.model.search_law`. `Algorithm` is the other kind, which learns Q-values.
@@ -26,12 +27,12 @@ from flint import arb, fmpq
 from markov_lrsao.errors import ExactnessError, ParameterError
 from markov_lrsao.exact.rationals import RationalLike, rational
 
-__all__ = ["Acceptance", "Action", "Mutation", "Search", "Switch"]
+__all__ = ["MOST_MODES", "Acceptance", "Action", "Mutation", "Search", "Switch"]
 
 Rule = Literal["not-worse", "better", "all", "worse", "metropolis"]
 Criterion = Literal["time", "drift"]
 _ZERO, _ONE = fmpq(0), fmpq(1)
-_MOST_MODES = 100_000
+MOST_MODES = 100_000
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,15 @@ class Mutation:
     sizes : (k, probability that k bits are flipped), for a given law
     rate : the probability with which standard bit mutation flips each bit, else None
     positive : mutations that flip nothing are drawn again (standard bit mutation only)
+    beta : heavy-tailed mutation: standard bit mutation whose rate a/n is drawn anew each time, a
+        from 1 .. `widest` with probability proportional to a^-beta; else None
     """
 
     sizes: tuple[tuple[int, fmpq], ...] = ()
     rate: fmpq | None = None
     positive: bool = False
+    beta: fmpq | None = None
+    widest: int = 0
 
     @classmethod
     def flips(cls, k: int) -> Mutation:
@@ -77,8 +82,49 @@ class Mutation:
             raise ParameterError(f"rate = {p} is out of range: 0 < rate < 1 is needed")
         return cls(rate=p, positive=positive)
 
+    @classmethod
+    def at_rate(cls, rate: RationalLike, n: int, *, positive: bool = False) -> Mutation:
+        """Standard bit mutation of n bits, whose rate may be 1: then all of them are flipped."""
+        p = rational(rate, "rate")
+        return cls.flips(n) if p == 1 else cls.standard(p, positive=positive)
+
+    @classmethod
+    def heavy(cls, beta: RationalLike, widest: int) -> Mutation:
+        """Heavy-tailed mutation of Doerr, Le, Makhmara and Nguyen (2017).
+
+        >>> Mutation.heavy(2, 2).probability(0, 3)  # rates 1/3 and 2/3 with weights 4/5 and 1/5
+        11/45
+        """
+        power = rational(beta, "beta")
+        if power <= 1:
+            raise ParameterError(f"beta = {power} is out of range: beta > 1 is needed")
+        if widest < 1:
+            raise ParameterError(f"widest = {widest} is too small: at least 1 is needed")
+        return cls(beta=power, widest=widest)
+
+    def powers(self) -> list[fmpq]:
+        """Return the probabilities of the rates 1/n, 2/n, .. of heavy-tailed mutation.
+
+        Raises
+        ------
+        ExactnessError
+            They are irrational.
+        """
+        assert self.beta is not None
+        if self.beta.q != 1:
+            raise ExactnessError(
+                f"beta = {self.beta}: the rates a/n are drawn with irrational probabilities, "
+                f'proportional to a^-beta; use floats (`field="float"`), or an integer beta'
+            )
+        weights = [fmpq(1, a ** int(self.beta.p)) for a in range(1, self.widest + 1)]
+        total = sum(weights, _ZERO)
+        return [w / total for w in weights]
+
     def probability(self, k: int, n: int) -> fmpq:
         """Return the probability that k of n bits are flipped."""
+        if self.beta is not None:
+            rates = ((w, fmpq(a, n)) for a, w in enumerate(self.powers(), start=1))
+            return comb(n, k) * sum((w * p**k * (1 - p) ** (n - k) for w, p in rates), _ZERO)
         if self.rate is None:
             return sum((w for size, w in self.sizes if size == k), _ZERO)
         if self.positive and k == 0:
@@ -89,16 +135,25 @@ class Mutation:
 
     def counts(self, n: int) -> Iterable[int]:
         """Return the numbers of bits that are flipped with positive probability."""
-        if self.rate is None:
+        if self.rate is None and self.beta is None:
             return [k for k, _ in self.sizes]
         return range(1 if self.positive else 0, n + 1)
 
     def largest(self, n: int) -> int:
         """Return the largest number of bits that can be flipped."""
-        return n if self.rate is not None else max(k for k, _ in self.sizes)
+        return n if self.anything else max(k for k, _ in self.sizes)
+
+    @property
+    def anything(self) -> bool:
+        """Whether any set of bits may be flipped, but for the empty one."""
+        return self.rate is not None or self.beta is not None
 
     def check(self, n: int) -> None:
         """Refuse a mutation that flips more bits than there are."""
+        if self.widest > n:
+            raise ParameterError(
+                f"widest = {self.widest} is too large: rates a/n are probabilities, n = {n}"
+            )
         if self.largest(n) > n:
             raise ParameterError(
                 f"k = {self.largest(n)} is too large: only n = {n} bits can be flipped"
@@ -222,6 +277,9 @@ class Search:
     switch_first : the mode changes before the move, not after it
     best : "time" or "drift": there is one mode, and at every position it takes the action that
         minimises the expected time, or maximises the expected gain (ties: the later action)
+    table : there is one mode, and this is its action at every position; empty: it draws
+    period : of (generalised) random gradient the number of steps tau, see `gradient`; else 0
+    least : `best` chooses not among actions, but among all rates above this one; None: actions
     """
 
     name: str
@@ -231,6 +289,9 @@ class Search:
     start: tuple[tuple[int, fmpq], ...] = ((0, _ONE),)
     switch_first: bool = False
     best: Criterion | None = None
+    table: tuple[int, ...] = ()
+    period: int = 0
+    least: fmpq | None = None
 
     @property
     def elitist(self) -> bool:
@@ -245,6 +306,10 @@ class Search:
         """Return the search itself, if it can be played on n bits."""
         for action in self.actions:
             action.mutation.check(n)
+        if self.table and len(self.table) != n + 1:
+            raise ParameterError(
+                f"{self.name} has actions of {len(self.table)} positions, but n = {n} has {n + 1}"
+            )
         return self
 
     @classmethod
@@ -298,10 +363,10 @@ class Search:
         """
         if tau < 1:
             raise ParameterError(f"tau = {tau} is too small: a period has at least one step")
-        if len(actions) * tau > _MOST_MODES:
+        if len(actions) * tau > MOST_MODES:
             raise ParameterError(
                 f"tau = {tau} is too large: {len(actions)} actions with periods of tau steps are "
-                f"{len(actions) * tau:,} modes, but {_MOST_MODES:,} are allowed"
+                f"{len(actions) * tau:,} modes, but {MOST_MODES:,} are allowed"
             )
         part = fmpq(1, len(actions))
         anew = tuple((a * tau, part) for a in range(len(actions)))
@@ -317,9 +382,32 @@ class Search:
             modes=tuple(modes),
             switches=tuple(switches),
             start=anew,
+            period=tau,
         )
 
     @classmethod
     def best_of(cls, name: str, actions: Sequence[Action], criterion: Criterion) -> Search:
         """At every position the best action of a portfolio."""
         return cls(name=name, actions=tuple(actions), modes=(((0, _ONE),),), best=criterion)
+
+    @classmethod
+    def best_rate(cls, name: str, *, positive: bool, least: fmpq, criterion: Criterion) -> Search:
+        """Standard bit mutation whose rate is at every position the best one."""
+        if not 0 <= least < 1:
+            raise ParameterError(f"least = {least} is out of range: 0 <= least < 1 is needed")
+        example = Action(Mutation.standard(fmpq(1, 2), positive=positive))
+        return cls(
+            name=name, actions=(example,), modes=(((0, _ONE),),), best=criterion, least=least
+        )
+
+    @classmethod
+    def by_position(cls, name: str, actions: Sequence[Action]) -> Search:
+        """One given action for every position 0..n, or level."""
+        kinds = list(dict.fromkeys(actions))
+        number = {action: a for a, action in enumerate(kinds)}
+        return cls(
+            name=name,
+            actions=tuple(kinds),
+            modes=(((0, _ONE),),),
+            table=tuple(number[action] for action in actions),
+        )

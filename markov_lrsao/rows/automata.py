@@ -254,8 +254,8 @@ class _Derivation:
         """Collect all transitions between patterns, with the present bounds."""
         self.edges, self.following = {}, {}
         for group in self.regions.groups:
-            start = (group.start, (0,) * len(group.rows))
-            stack, seen = [start], {start}
+            stack = [(start, (0,) * len(group.rows)) for start in group.starts]
+            seen = set(stack)
             steps: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
             while stack:
                 if len(seen) > LARGEST_GROUP and len(group.rows) > 1:
@@ -448,12 +448,15 @@ class _RowTooLargeError(Exception):
 
 
 @implements("Lemma 2", "Lemma 3", "Lemma 4", "Lemma 6", "Lemma 8", "Lemma 12")
-def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
+def derive_automata(
+    law: StepLaw, last: int | None = None, *, anywhere: bool = False
+) -> RowAutomata:
     """Derive the row automata of a step law by the fixed point above.
 
     Parameters
     ----------
     last : they hold until this position is first hit; default the optimum
+    anywhere : they hold wherever runs begin, not in 0^n only
 
     >>> from markov_lrsao.model.algorithm import Algorithm
     >>> from markov_lrsao.model.landscape import Landscape
@@ -465,7 +468,7 @@ def derive_automata(law: StepLaw, last: int | None = None) -> RowAutomata:
     """
     law.check_greedy()
     law.check_bounded()
-    regions = Regions.of(law, last)
+    regions = Regions.of(law, last, anywhere=anywhere)
     coarse: frozenset[int] = frozenset()
     while True:
         try:

@@ -9,12 +9,12 @@ from markov_lrsao.rows.automata import RowAutomata, derive_automata
 __all__ = ["automata_of"]
 
 
-def automata_of(law: StepLaw, last: int | None = None) -> RowAutomata:
+def automata_of(law: StepLaw, last: int | None = None, *, anywhere: bool = False) -> RowAutomata:
     """Return what `derive_automata` finds, derived once per law."""
-    key = ("automata", law.optimum if last is None else last)
+    key = ("automata", law.optimum if last is None else last, anywhere)
     if key not in law.derived:
         try:
-            law.derived[key] = derive_automata(law, last)
+            law.derived[key] = derive_automata(law, last, anywhere=anywhere)
         except StateSpaceTooLargeError as error:
             law.derived[key] = error
     found: RowAutomata | StateSpaceTooLargeError = law.derived[key]

@@ -51,11 +51,11 @@ class AbstractPosition:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are explored together and the positions they are explored on."""
+    """Rows that are explored together, on which positions, and where that begins."""
 
     rows: tuple[int, ...]
     positions: tuple[AbstractPosition, ...]
-    start: int
+    starts: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +70,7 @@ class Regions:
     representative : class -> one of its rows
     together : whether they are; if not, each is explored alone, and the walk may enter it at
         any of its regions. That is coarser, and sound as well.
+    anywhere : whether runs may begin at any position, not in 0^n only
     """
 
     law: StepLaw
@@ -78,9 +79,10 @@ class Regions:
     tracked: tuple[int, ...]
     representative: tuple[int, ...]
     together: bool = True
+    anywhere: bool = False
 
     @classmethod
-    def of(cls, law: StepLaw, last: int | None = None) -> Regions:
+    def of(cls, law: StepLaw, last: int | None = None, *, anywhere: bool = False) -> Regions:
         """Find the regions and classes of all rows that a run meets before it hits `last`.
 
         The default is the optimum, the end of the run.
@@ -126,6 +128,7 @@ class Regions:
             row_class,
             tuple(sorted(tracked)),
             tuple(representative[i] for i in order.tolist()),
+            anywhere=anywhere,
         )
 
     @property
@@ -178,7 +181,7 @@ class Regions:
 
     def _graph(
         self, rows: tuple[int, ...], blocks: list[tuple[int, int]], *, returns_where_it_left: bool
-    ) -> tuple[tuple[AbstractPosition, ...], int]:
+    ) -> tuple[tuple[AbstractPosition, ...], tuple[int, ...]]:
         law, last = self.law, self.last
         gaps: dict[tuple[int, int], list[int]] = {}  # (block below, block above) -> its numbers
         result: list[AbstractPosition] = []
@@ -223,10 +226,12 @@ class Regions:
             )
         for ends in gaps.values():
             result.append(AbstractPosition(len(result), None, -1, -1, tuple(ends), (), ((), ())))
+        if self.anywhere:
+            return tuple(result), tuple(range(len(result)))
         start = next((b for b, (first, _) in enumerate(blocks) if first == 0), None)
         if start is None:  # the walk enters a group from below
             start = 0
-        return tuple(result), start
+        return tuple(result), (start,)
 
     def _outside(self, r: int, position: int, step: int) -> tuple[int, ...]:
         """Row classes next to `position`, over all rows of the class of row r."""

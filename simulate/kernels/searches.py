@@ -3,19 +3,19 @@
 `walk_block` plays any finite chain: in a state the number of steps until it is left is geometric,
 and where the walk goes then is drawn from the moves that leave it. Rejected moves cost nothing.
 
-`explore_block` plays an epsilon-greedy agent step by step in plain float64: its chosen entry need
-not be the row's maximum, so no rejections can be skipped.
+`explore_block` plays an epsilon-greedy agent in plain float64: its chosen entry need not be the
+row's maximum, so only rejected moves of a single greedy action are skipped, as long as it stays so.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 from __future__ import annotations
 
-from math import log, log1p
+from math import floor, log, log1p
 
 import numpy as np
 
 from markov_lrsao.compiled import compiled
-from simulate.kernels.philox import WORDS, below, start, unit
+from simulate.kernels.philox import WORDS, start, unit
 from simulate.kernels.stop import asked
 
 __all__ = ["CENSORED", "DONE", "STUCK", "explore_block", "walk_block"]
@@ -80,61 +80,113 @@ def walk_block(
 
 
 @compiled(forceinline=True, allocates=False)
-def _chosen(q, row, actions, epsilon, stream):
-    """Return the action: any with probability epsilon, else a largest entry, ties uniformly."""
-    if unit(stream) <= epsilon:
-        return np.int64(below(stream, np.uint64(actions)))
-    best, ties = q[row, 0], 1
+def _greedy(q, row, actions, tied):
+    """Fill which entries are the largest; return their number, one of them and the next value."""
+    best, count, one = q[row, 0], 1, 0
     for a in range(1, actions):
         if q[row, a] > best:
-            best, ties = q[row, a], 1
+            best, count, one = q[row, a], 1, a
         elif q[row, a] == best:
-            ties += 1
-    rank = np.int64(below(stream, np.uint64(ties)))
+            count += 1
+    second = -np.inf
     for a in range(actions):
-        if q[row, a] == best:
-            if rank == 0:
-                return np.int64(a)
-            rank -= 1
-    return np.int64(0)
+        tied[a] = q[row, a] == best
+        if not tied[a]:
+            second = max(second, q[row, a])
+    return count, one, second
+
+
+@compiled(forceinline=True, allocates=False)
+def _lasting(value, second, shrink):
+    """Return for how many rejected steps a single greedy entry is certainly chosen.
+
+    Each multiplies the entry by `shrink`; a positive one may fall to the second largest.
+    """
+    if value <= 0.0 or second <= 0.0 or shrink >= 1.0:
+        return _LONG
+    if shrink <= 0.0:
+        return 1.0
+    return max(1.0, floor(log(second / value) / log(shrink)) - 1.0)
 
 
 @compiled(nogil=True)
 def explore_block(
-    rows, accepted, gains, keep, boot, epsilon, ends, key0, key1, first, limit, restart,
-    hits, facts, flag,
+    rows, indptr, after, chances, gains, keep, boot, epsilon, ends, over, places, began, key0,
+    key1, first, limit, restart, hits, facts, flag,
 ):  # fmt: skip
-    """Play runs of an epsilon-greedy agent; `ends` are the milestones, the optimum last."""
+    """Play runs of an epsilon-greedy agent; `ends` are the milestones, `over` where runs end.
+
+    Entries indptr[p, a] .. of `after`, `chances` and `gains` are what action a can do at p. Steps
+    in which a single greedy action changes nothing but its entry, which shrinks, are not made one
+    by one: their number is geometric and drawn at once. Then one of the other steps is made.
+    """
     stream = np.zeros(WORDS, dtype=np.uint64)
-    n, actions = len(rows) - 1, accepted.shape[1]
+    actions = indptr.shape[1] - 1
     q = np.zeros((rows.max() + 1, actions))
+    tied = np.zeros(actions, dtype=np.bool_)
+    cumulated = np.zeros(np.max(indptr[:, -1] - indptr[:, 0]))
+    shrink = keep + boot
+    shrinks = 0.0 <= shrink <= 1.0
     for i in range(len(facts)):
         start(stream, key0, key1, np.uint64(first + i), np.uint64(0))
         q[:] = 0.0
-        p, t, anew, restarts, phase = 0, 0, 0, 0, 0
-        status = DONE
-        while phase < len(ends):
+        p = places[_first_at_least(began, 0, len(began), unit(stream) * began[-1])]
+        t, anew, restarts, phase = 0, 0, 0, 0
+        status, where = DONE, -1
+        while not over[p]:
             if asked(flag):
                 return
             if t >= limit:
-                status = CENSORED
+                status, t = CENSORED, limit
                 break
             if restart > 0 and t - anew >= restart:
                 q[:] = 0.0
-                p, anew, phase = 0, t, 0
+                p = places[_first_at_least(began, 0, len(began), unit(stream) * began[-1])]
+                anew, phase = t, 0
                 restarts += 1
                 hits[i, :] = -1
+                continue
             row = rows[p]
-            a = _chosen(q, row, actions, epsilon, stream)
-            up = 0 if np.int64(below(stream, np.uint64(n))) < p else 1
-            to = p + 2 * up - 1 if accepted[p, a, up] else p
+            count, one, second = _greedy(q, row, actions, tied)
+            total, idle, begin = 0.0, 0.0, indptr[p, 0]
+            for a in range(actions):
+                share = epsilon / actions + (1.0 - epsilon) * tied[a] / count
+                skips = count == 1 and a == one and shrinks
+                for e in range(indptr[p, a], indptr[p, a + 1]):
+                    chance = share * chances[e]
+                    if skips and after[e] == p and gains[e] == 0.0:
+                        idle += chance
+                        chance = 0.0
+                    total += chance
+                    cumulated[e - begin] = total
+            if total <= 0.0 and restart == 0:
+                status, where, t = STUCK, p, limit
+                break
+            most = float(limit - t if restart == 0 else min(limit, anew + restart) - t)
+            before = _LONG  # idle steps before another kind of step
+            if total > 0.0:
+                before = floor(log(unit(stream)) / log(idle)) if idle > 0.0 else 0.0
+            idled = min(before, most, _lasting(q[row, one], second, shrink))
+            if idled > 0.0:
+                q[row, one] *= shrink**idled
+                t += int(idled)
+            if idled < before or idled >= most:
+                continue
+            size = indptr[p, actions] - begin
+            e = begin + _first_at_least(cumulated, 0, size, unit(stream) * total)
+            a = 0
+            while e >= indptr[p, a + 1]:
+                a += 1
+            to = after[e]
             largest = q[rows[to], 0]
             for b in range(1, actions):
                 largest = max(largest, q[rows[to], b])
-            q[row, a] = keep * q[row, a] + gains[p, a, up] + boot * largest
+            q[row, a] = keep * q[row, a] + gains[e] + boot * largest
             p = to
             t += 1
             while phase < len(ends) and p >= ends[phase]:
                 hits[i, phase] = t
                 phase += 1
-        facts[i, 0], facts[i, 1], facts[i, 2], facts[i, 3] = status, t, restarts, -1
+        if status == DONE:
+            hits[i, len(ends) - 1] = t
+        facts[i, 0], facts[i, 1], facts[i, 2], facts[i, 3] = status, t, restarts, where

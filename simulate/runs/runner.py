@@ -8,12 +8,16 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from markov_lrsao.answers.expected import check_learner
+from markov_lrsao.answers.learners import begin_and_end
+from markov_lrsao.answers.plan import asked_elsewhere
 from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.rationals import RationalLike
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.levels import LeadingOnes
@@ -33,11 +37,14 @@ __all__ = [
     "available_cores",
     "check_runs",
     "default_limit",
+    "kernel_of",
     "simulate",
     "trace_run",
 ]
 
 IntArray = npt.NDArray[np.int64]
+Law = StepLaw | JumpingLaw | SearchTable
+"""What can be played."""
 LARGEST_LIMIT = 2**49
 _MOST_THREADS = 1024
 _BYTES_PER_RUN = 200  # hits, facts, what is derived from them
@@ -52,7 +59,7 @@ def available_cores() -> int:
 
 
 def simulate(
-    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    landscape: Landscape | LeadingOnes | Law,
     algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     runs: int,
@@ -73,8 +80,8 @@ def simulate(
 ) -> Samples:
     """Play `runs` runs and return them.
 
-    Searches that do not learn are played event by event, agents that explore (epsilon > 0) step by
-    step in float64, whatever `kernel` and `arithmetic` say.
+    Searches that do not learn are played event by event. Agents that explore (epsilon > 0), or
+    begin or end elsewhere, are played in plain float64, whatever `kernel` and `arithmetic` say.
 
     Parameters
     ----------
@@ -91,7 +98,7 @@ def simulate(
     first_run : number of the first run, to continue an earlier simulation of the same seed
     path : numbers that tell apart experiments with the same seed, so that they are independent
     stop : a flag that another thread may set to end it all at once
-    start, at_least : where runs begin and end, for searches that do not learn; see `runtime`
+    start, at_least : where runs begin and end; see `runtime`
 
     Raises
     ------
@@ -107,9 +114,13 @@ def simulate(
     """
     law = _law(landscape, algorithm, start, at_least)
     _check(runs, limit, restart, threads, first_run)
-    if isinstance(law, SearchTable) or law.algorithm.epsilon != 0:
+    elsewhere = asked_elsewhere(start, at_least)
+    if not isinstance(law, StepLaw) or law.algorithm.epsilon != 0 or elsewhere:
         how = How(runs, int(seed), first_run, limit, restart, threads or available_cores())
-        return _without_q_rows(law, how, monitors, path, stop, progress)
+        between = None
+        if not isinstance(law, SearchTable):
+            between = begin_and_end(law, start, at_least) if elsewhere else None
+        return _without_q_rows(law, how, monitors, path, stop, progress, between)
     encoded = _playable(law, kernel)
     watched = Watch.empty(encoded, seed, rules or Rules.of(law)) if monitors else None
     skips, exact = kernel == "event", arithmetic == "exact"
@@ -147,12 +158,13 @@ def simulate(
 
 
 def _without_q_rows(
-    law: StepLaw | SearchTable,
+    law: Law,
     how: How,
     monitors: bool,
     path: tuple[int, ...],
     stop: Stop | None,
     progress: Progress,
+    between: tuple[dict[int, fmpq], frozenset[int]] | None,
 ) -> Samples:
     """Play what the kernels of greedy agents do not."""
     if monitors:
@@ -162,13 +174,13 @@ def _without_q_rows(
     if isinstance(law, SearchTable):
         played = play_search(law, how, stop, progress, path)
     else:
-        played = play_exploring(law, how, stop, progress, path)
+        played = play_exploring(law, how, stop, progress, path, between)
     return Samples(
         law=law,
         seed=how.seed,
         path=path,
         first_run=how.first_run,
-        kernel="event" if isinstance(law, SearchTable) else "step",
+        kernel="event",
         arithmetic="float64",
         limit=how.limit,
         restart=how.restart,
@@ -183,12 +195,12 @@ def _without_q_rows(
 
 
 def _law(
-    landscape: Landscape | LeadingOnes | StepLaw | SearchTable,
+    landscape: Landscape | LeadingOnes | Law,
     algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None,
     start: Start | None,
     at_least: RationalLike | None,
-) -> StepLaw | SearchTable:
-    if isinstance(landscape, StepLaw | SearchTable):
+) -> Law:
+    if isinstance(landscape, StepLaw | JumpingLaw | SearchTable):
         if algorithm is not None:
             raise ParameterError(
                 "algorithm is given twice: a law has its own; leave out one of them"
@@ -198,9 +210,23 @@ def _law(
         algorithm = algorithm.on(landscape)
     if isinstance(algorithm, Search):
         return SearchTable(landscape, algorithm, start, at_least)
-    check_learner(landscape, algorithm, start, at_least)
+    check_learner(landscape, algorithm)
     assert isinstance(landscape, Landscape)
+    if isinstance(algorithm, Algorithm) and algorithm.rate is not None:
+        return JumpingLaw.of(landscape, algorithm)
     return StepLaw.of(landscape, algorithm)
+
+
+def kernel_of(
+    landscape: Landscape | LeadingOnes, algorithm: Algorithm | AlgorithmFamily | Search
+) -> Kernel:
+    """Return the faster kernel that can play an algorithm."""
+    if isinstance(algorithm, Search) or isinstance(landscape, LeadingOnes):
+        return "event"
+    if isinstance(algorithm, Algorithm) and algorithm.rate is not None:
+        return "event"
+    law = StepLaw.of(landscape, algorithm)
+    return "event" if law.algorithm.epsilon != 0 or _encoded(law).skippable else "step"
 
 
 def _playable(law: StepLaw, kernel: Kernel) -> EncodedLaw:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.model.algorithm import Algorithm
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
 from simulate.runs.searching import SearchTable
 
@@ -118,7 +119,7 @@ class Samples:
         was not recorded. The event kernel sees it where every move is rejected
     """
 
-    law: StepLaw | SearchTable = field(repr=False)
+    law: StepLaw | JumpingLaw | SearchTable = field(repr=False)
     seed: int
     path: tuple[int, ...]
     first_run: int

@@ -4,24 +4,27 @@ A search is played as the finite chain on (mode, position) that its law is, even
 (`simulate.kernels.searches`). Probabilities are floats next to the exact ones, so that a
 mean of any number of runs that fits into a computer cannot tell.
 
-An epsilon-greedy agent is played step by step in plain float64, as any program with floats does.
+An epsilon-greedy agent, or one that begins or ends elsewhere, is played in plain float64, as any
+program with floats does; runs of rejected greedy moves are skipped.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from markov_lrsao.answers.searches import Start, positions_at_least, search_law, start_law
 from markov_lrsao.errors import NotAbsorbingError
 from markov_lrsao.exact.fields import Balls
 from markov_lrsao.exact.rationals import RationalLike, to_float
-from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.memoryless.best import with_best
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.levels import LeadingOnes
@@ -89,9 +92,7 @@ class SearchTable:
 
     def table(self) -> Table:
         """Derive what the kernel reads."""
-        law = search_law(self.landscape, self.algorithm)
-        if self.algorithm.best is not None:
-            law = law.with_policy(best_policy(law))
+        law = with_best(search_law(self.landscape, self.algorithm))
         modes, field = law.modes, Balls(_BITS)
         good = positions_at_least(law, self.at_least)
         pointers, targets, cumulated = [0], [], []
@@ -170,31 +171,66 @@ def play_search(
     return Played(hits, facts[:, 1].copy(), censored, facts[:, 2].copy(), stuck, seconds)
 
 
+def _moves(law: StepLaw | JumpingLaw) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return what the kernel reads: per position and action the outcomes, one after the other."""
+    pointers = np.zeros((law.n + 1, len(law.actions) + 1), dtype=np.int64)
+    after: list[int] = []
+    chances: list[float] = []
+    gains: list[float] = []
+    for p in range(law.n + 1):
+        whole = law.denominator_at(p)
+        for a in range(len(law.actions)):
+            pointers[p, a] = len(after)
+            for chance, to, gain in law.moves(p, a):
+                after.append(to)
+                chances.append(chance / whole)
+                gains.append(to_float(gain))
+        pointers[p, -1] = len(after)
+    return pointers, np.array(after, dtype=np.int64), np.array(chances), np.array(gains)
+
+
 def play_exploring(
-    law: StepLaw, how: How, stop: Stop | None, progress: Progress,
+    law: StepLaw | JumpingLaw, how: How, stop: Stop | None, progress: Progress,
     path: tuple[int, ...] = (),
+    between: tuple[Mapping[int, fmpq], frozenset[int]] | None = None,
 ) -> Played:  # fmt: skip
-    """Play an epsilon-greedy agent in plain float64."""
+    """Play an epsilon-greedy agent in plain float64.
+
+    Parameters
+    ----------
+    between : position -> probability at the start, and where runs end; default: 0 to the optimum
+    """
     from simulate.kernels.searches import explore_block
 
     algorithm = law.algorithm
-    gains = np.array([to_float(algorithm.learn * reward) for reward in law.rewards])
+    moves = _moves(law)
     limit, restart = how.limit or _UNLIMITED, how.restart or 0
     facts = np.zeros((how.runs, 4), dtype=np.int64)
     ends = np.array(law.landscape.milestones, dtype=np.int64)
+    begin, final = ({0: fmpq(1)}, frozenset((law.optimum,))) if between is None else between
+    if between is not None:
+        ends = ends[-1:]  # phases are those of runs from 0 to the optimum
+    over = np.isin(np.arange(law.n + 1), sorted(final | {law.optimum}))
+    places = np.array(list(begin), dtype=np.int64)
+    began = np.cumsum([to_float(w) for w in begin.values()])
     hits = np.full((len(facts), len(ends)), -1, dtype=np.int64)
     key = stream_key(how.seed, *path)
     numbers = [to_float(v) for v in (algorithm.keep, algorithm.bootstrap, algorithm.epsilon)]
 
     def block(first: int, part: IntArray, flag: IntArray, where: slice) -> None:
         explore_block(
-            law.row, law.accepted, gains[law.reward_index], *numbers, ends, np.uint64(key[0]),
+            law.row, *moves, *numbers, ends, over, places, began, np.uint64(key[0]),
             np.uint64(key[1]), first, limit, restart, hits[where], part, flag,
         )  # fmt: skip
 
     seconds = _in_blocks(block, how, facts, stop, progress)
-    nowhere = np.full(len(facts), -1, dtype=np.int64)
-    return Played(hits, facts[:, 1].copy(), facts[:, 0] != 0, facts[:, 2].copy(), nowhere, seconds)
+    stuck = facts[:, 3].copy()
+    if how.limit is None and (stuck >= 0).any():
+        raise NotAbsorbingError(
+            f"a run of seed {how.seed} can never end: every further move is rejected at position "
+            f"{int(stuck[stuck >= 0][0])}; give a step limit with `limit`"
+        )
+    return Played(hits, facts[:, 1].copy(), facts[:, 0] != 0, facts[:, 2].copy(), stuck, seconds)
 
 
 def _in_blocks(

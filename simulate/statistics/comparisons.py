@@ -52,6 +52,7 @@ from simulate.runs.streams import Stream, stream_key
 __all__ = [
     "Comparison",
     "all_end",
+    "binned",
     "bit_strings",
     "enclosed_means",
     "goodness_of_fit",
@@ -198,19 +199,40 @@ def all_end(samples: Samples, level: float) -> Comparison:
 
 def goodness_of_fit(landscape: Landscape, algorithm: Algorithm, samples: Samples) -> Comparison:
     """Compare the law of T by chi-square on bins of nearly equal exact probability."""
-    from scipy.stats import chi2
-
     from markov_lrsao.answers.distribution import distribution
 
     law = distribution(landscape, algorithm)
+    bins = _bins(samples)
+    edges = np.unique([law.quantile(k / bins) for k in range(1, bins)])
+    return _chi_square(edges, np.asarray(law.cdf(edges), dtype=float), samples)
+
+
+def binned(reached: npt.NDArray[np.float64], samples: Samples) -> Comparison:
+    """Compare the law of T with P(T <= t), t = 0, 1, .., by the same test."""
+    bins = _bins(samples)
+    levels = np.arange(1, bins) / bins
+    edges = np.unique(np.minimum(np.searchsorted(reached, levels), len(reached) - 1))
+    return _chi_square(edges, reached[edges], samples)
+
+
+def _bins(samples: Samples) -> int:
+    """Return into how many bins runs are put."""
     bins = int(min(_MOST_BINS, samples.runs / _LEAST_EXPECTED))
     if bins < 2:
         raise ParameterError(
             f"runs = {samples.runs} are too few for a distribution test: take at least "
             f"{2 * _LEAST_EXPECTED:.0f}"
         )
-    edges = np.unique([law.quantile(k / bins) for k in range(1, bins)])
-    cumulative = np.concatenate([[0.0], np.asarray(law.cdf(edges), dtype=float), [1.0]])
+    return bins
+
+
+def _chi_square(
+    edges: npt.NDArray[Any], below: npt.NDArray[np.float64], samples: Samples
+) -> Comparison:
+    """Compare how many runs fall between the edges; `below` is P(T <= edge)."""
+    from scipy.stats import chi2
+
+    cumulative = np.concatenate([[0.0], below, [1.0]])
     expected = np.diff(cumulative) * samples.runs
     place = np.searchsorted(edges, samples.times, side="left")
     observed = np.bincount(place, minlength=len(expected)).astype(float)

@@ -60,6 +60,7 @@ __all__ = [
     "Agreement",
     "Comparison",
     "Experiment",
+    "check_family",
     "cross_validate",
     "goodness_of_fit",
     "grid",
@@ -247,14 +248,7 @@ def cross_validate(
     algorithm : n -> algorithm; one point of the caller's instead
     landscape : (n, l) -> landscape; default Jump, held against the paper's formulas, too
     """
-    if not experiments:
-        raise ParameterError(
-            "there is nothing to compare: no n of the range admits the landscape (the smallest "
-            "instance of Jump is n = 9, ell = 2)"
-        )
-    if not 0 < level < 1:
-        raise ParameterError(f"level = {level} is out of range: 0 < level < 1 is needed")
-    stream_key(seed)
+    check_family(experiments, level, seed)
     algorithms = _standard(points) if algorithm is None else {_GIVEN: lambda x: algorithm(x.n)}
     done = []
     with progress("cross-validating", total=len(experiments) * len(algorithms)) as bar:
@@ -268,6 +262,18 @@ def cross_validate(
                 done.append(_compare(shape, build(shape), name, play, level, distributions, own))
                 bar.advance()
     return Agreement(level=level, experiments=tuple(done))
+
+
+def check_family(experiments: Sequence[object], level: float, seed: int) -> None:
+    """Refuse a family of tests that is empty, or has no error level."""
+    if not experiments:
+        raise ParameterError(
+            "there is nothing to compare: no n of the range admits the landscape (the smallest "
+            "instance of Jump is n = 9, ell = 2)"
+        )
+    if not 0 < level < 1:
+        raise ParameterError(f"level = {level} is out of range: 0 < level < 1 is needed")
+    stream_key(seed)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from bit_strings import ONE, Law, Next, Strings, flips, metropolis, standard
 
-from markov_lrsao import Algorithm, Landscape, runtime
+from markov_lrsao import Algorithm, Landscape, LeadingOnes, runtime
 from markov_lrsao.answers.budgets import fixed_budget
 from markov_lrsao.errors import ParameterError
 
@@ -55,6 +55,6 @@ def test_the_tail_sums_up_to_the_mean() -> None:
 
 def test_what_budgets_refuse() -> None:
     with pytest.raises(ParameterError, match="learns"):
-        fixed_budget(Landscape.onemax(8), Algorithm.named("lrsao"), [1])
+        fixed_budget(LeadingOnes(8), Algorithm.named("lrsao"), [1])
     with pytest.raises(ParameterError, match="steps"):
         fixed_budget(Landscape.onemax(8), Algorithm.named("rls"), [-1])

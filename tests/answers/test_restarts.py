@@ -9,7 +9,7 @@ import pytest
 from bit_strings import ONE, Strings, flips, not_worse
 
 from markov_lrsao import Algorithm, Landscape, simulate
-from markov_lrsao.answers.restarts import _best, restarts
+from markov_lrsao.answers.restarts import _best, from_runs, restarts
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.quantity import Infinite
 
@@ -91,3 +91,32 @@ def test_the_error_covers_the_rounding_of_long_sums() -> None:
     exact = count * (1 - Fraction(share))
     assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
     assert found.error < 1e-8 * found.value
+
+
+@pytest.mark.slow
+def test_restarts_pay_for_lrsao_at_larger_n_and_small_l() -> None:
+    """Certain at n = 300, l = 2; a simulation with restarts has the same mean."""
+    shape = Landscape.jump(300, 2)
+    found = restarts(shape)
+    assert found.pays
+    assert found.settled
+    assert (found.cutoff, round(found.value, 3)) == (5289, 11903.169)
+    played = simulate(shape, runs=4000, seed=5, threads=1, restart=found.cutoff)
+    assert abs(played.times.mean() - found.value) < 4.5 * played.times.std() / 4000**0.5
+
+
+def test_cut_offs_from_runs() -> None:
+    """RLS with traps: estimated from runs, against the cut-off that the law gives."""
+    shape = Landscape.from_arrays({"F": TRAP}, target="F")
+    known = restarts(shape, Algorithm.named("rls"), start="random")
+    played = simulate(shape, Algorithm.named("rls"), start="random", runs=20_000, seed=3, limit=500,
+                      threads=1)  # fmt: skip
+    times = np.where(played.censored, -1, played.steps)
+    found = from_runs(shape, "rls", times, 500, Infinite())
+    assert found.cutoff == known.cutoff
+    assert abs(found.value - known.value) < 4.5 * found.error < 0.2 * known.value
+    assert found.settled
+    assert found.pays
+    assert "estimated from 20,000 runs" in str(found)
+    with pytest.raises(NotAbsorbingError, match="none of"):
+        from_runs(shape, "rls", np.full(10, -1), 500, Infinite())

@@ -260,7 +260,9 @@ def test_a_limit_that_nobody_gave_leads_to_a_labelled_simulation(
 
     asked: list[tuple[int, str]] = []
 
-    def estimate(_: object, runs: int, reason: str, __: object) -> SimpleNamespace:
+    def estimate(
+        _: object, __: object, runs: int, reason: str, ___: object, **____: object
+    ) -> SimpleNamespace:
         asked.append((runs, reason))
         return SimpleNamespace(to_dict=lambda: {"kind": "simulation"}, text=lambda: "SIMULATED")
 

@@ -8,6 +8,7 @@ import pytest
 from markov_lrsao import Algorithm, Landscape, StepLaw, runtime, simulate
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.model.levels import LeadingOnes
+from markov_lrsao.rows.derived import automata_of
 from simulate.runs.stopping import Stop, StoppedError
 
 JUMP_M = Landscape.from_arrays({"F": [2, 3, 4, 5, 6, 1, 8]}, target="F")
@@ -88,7 +89,7 @@ def test_an_agent_that_hardly_explores_is_the_greedy_one() -> None:
 def test_exploring_is_refused_where_greedy_updates_are_assumed() -> None:
     law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao().at(9).exploring("1/10"))
     with pytest.raises(ParameterError, match="greedy agents only"):
-        runtime(law.landscape, law.algorithm)
+        automata_of(law)
     with pytest.raises(ParameterError, match="greedy agents only"):
         law.proposals(0, (0,))
     with pytest.raises(ParameterError, match="out of range"):

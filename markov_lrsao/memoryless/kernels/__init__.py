@@ -1,0 +1,1 @@
+"""Compiled loops of searches that do not learn; arrays in, arrays out, no validation."""
