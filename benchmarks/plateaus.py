@@ -2,14 +2,15 @@
 
 Run ``python -m benchmarks.plateaus docs/plateaus_simulated.csv`` (minutes): 10^6 runs of LRSAO with
 the paper's hyper-parameters in each of the cells below. The seed of a cell is a function of the
-cell, fixed before anything was played: 1000 n + 10 k + (1 own, 2 shared, 3 all-but-last), so that
-``markov-lrsao simulate`` with that seed plays the same runs. All cells are written, whatever comes out.
+cell, fixed before anything was played: 1000 n + 10 k + (1 own, 2 shared, 3 all-but-last); so
+``markov-lrsao simulate`` with that seed plays the same runs. All cells are written, whatever comes
+out.
 
 Every line is one quantity of one cell: T, or the time of a phase. Its mean and its variance come
-with standard errors; the variance's is sqrt((m4 - m2^2) / runs) with the central moments m2, m4 of the
-sample. A mean is an estimate of E[T] only as far as the sample has seen the long runs that
-contribute to it: `longest_share` is the share of all steps that the longest thousandth of the runs
-made. Where it is far above a thousandth, the mean and its error are carried by few runs
+with standard errors; the variance's is sqrt((m4 - m2^2) / runs) with the central moments m2, m4 of
+the sample. A mean is an estimate of E[T] only as far as the sample has seen the long runs that
+contribute to it: `longest_share` is the share of all steps that the longest thousandth of the
+runs made. Where it is far above a thousandth, the mean and its error are carried by few runs
 (`rare_runs` says so from a tenth on), and so is the variance long before that.
 """
 
@@ -29,7 +30,6 @@ import numpy.typing as npt
 from markov_lrsao import Landscape
 from markov_lrsao.storage import write_whole
 from simulate.runs.runner import default_limit, simulate
-from simulate.runs.samples import Samples
 
 BRIDGES = ("own", "shared", "all-but-last")
 WIDTHS = {
@@ -75,22 +75,23 @@ class Cell:
 
     @property
     def widths(self) -> tuple[int, ...]:
+        """The widths of the plateaus."""
         return (WIDTHS[self.n][self.plateaus],) * self.plateaus
 
     @property
     def seed(self) -> int:
+        """The seed, a function of the cell."""
         return 1000 * self.n + 10 * self.plateaus + 1 + BRIDGES.index(self.bridges)
 
     @property
     def landscape(self) -> Landscape:
+        """The landscape."""
         return Landscape.regions(self.n, self.widths, self.bridges)
-
-    def play(self, runs: int) -> Samples:
-        return simulate(self.landscape, runs=runs, seed=self.seed, limit=default_limit(self.n))
 
     def lines(self, runs: int) -> Iterator[dict[str, str]]:
         """Play the cell and yield a line for T and for each phase."""
-        samples = self.play(runs)
+        landscape = self.landscape
+        samples = simulate(landscape, runs=runs, seed=self.seed, limit=default_limit(self.n))
         about = samples.describe()
         cell = {
             "n": str(self.n),
@@ -102,8 +103,9 @@ class Cell:
             "runs": str(samples.runs),
             "censored": str(int(samples.censored.sum())),
         }
-        names = samples.law.landscape.phases
-        for name, times in zip(("T", *names), (samples.times, *samples.phase_times.T), strict=True):
+        for name, times in zip(
+            ("T", *landscape.phases), (samples.times, *samples.phase_times.T), strict=True
+        ):
             yield cell | {"quantity": name} | statistics(times)
 
 
