@@ -74,7 +74,7 @@ def test_decisions_from_part_of_a_history_are_those_from_all_of_it() -> None:
     """`decide` builds the candidates' history only, `entries` that of the whole row."""
     law = law_on("regions:widths=2+2+2,bridges=shared", 11)
     encoded = EncodedLaw.of(law)
-    samples = simulate(law, runs=2000, seed=11)
+    samples = simulate(law, runs=10_000, seed=11)
     assert samples.decisions.sum() >= 5
     game = Game(encoded, stream_key(11), True, True, None, None)
     for run in np.flatnonzero(samples.decisions)[:12].tolist():

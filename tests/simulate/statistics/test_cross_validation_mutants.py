@@ -124,31 +124,32 @@ def changed_tables(change: Callable[[EncodedLaw], dict[str, Any]]) -> Callable[[
     return mutant
 
 
+def each_its_own_kind(encoded: EncodedLaw) -> dict[str, Any]:
+    """Return the kernels' tables position by position, so that single ones can be changed."""
+    kind = encoded.law.kind
+    return {
+        "kind": np.arange(len(kind), dtype=np.int32),
+        "accepted": encoded.law.accepted[kind],
+        "gain": encoded.law.gain[kind],
+    }
+
+
 def accepted(p: int, action: int, direction: int) -> Callable[[EncodedLaw], dict[str, Any]]:
     """Turn one entry of the kernels' table of accepted moves."""
 
     def change(encoded: EncodedLaw) -> dict[str, Any]:
-        n, table = encoded.law.n, encoded.law.accepted.copy()
-        table[p, action, direction] ^= 1
-        weight = (
-            table[:, :, 0] * np.arange(n + 1)[:, None]
-            + table[:, :, 1] * (n - np.arange(n + 1))[:, None]
-        )
-        logs = np.zeros(weight.shape)
-        drawn = (weight > 0) & (weight < n)
-        logs[drawn] = 1 / np.log1p(-weight[drawn] / n)
-        return {"accepted": table, "weight": weight.astype(np.int64), "inverse_log": logs}
+        tables = each_its_own_kind(encoded)
+        tables["accepted"][p, action, direction] ^= 1
+        return tables
 
     return change
 
 
 def nothing_accepted(encoded: EncodedLaw) -> dict[str, Any]:
     """Nothing is accepted on the right plateau: no run ends."""
-    table = encoded.law.accepted.copy()
-    table[7] = 0
-    weight = encoded.law.weight.copy()
-    weight[7] = 0
-    return {"accepted": table, "weight": weight}
+    tables = each_its_own_kind(encoded)
+    tables["accepted"][7] = 0
+    return tables
 
 
 MUTANTS: dict[str, tuple[Callable[[Patch], None], set[str]]] = {
