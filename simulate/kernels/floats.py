@@ -17,7 +17,7 @@ import math
 
 from markov_lrsao.compiled import compiled
 from simulate.kernels.entries import FIELDS
-from simulate.kernels.tops import FRESH, pack, write_zeros
+from simulate.kernels.tops import FRESH, pack, unpack, write_zeros
 
 __all__ = ["PUT_OFF", "argmax_float", "learn_float", "reject_float", "shrink", "work_out"]
 
@@ -132,16 +132,17 @@ def reject_float(numbers, q, first, actions, a, count):
 
 @compiled(forceinline=True, allocates=False)
 def learn_float(numbers, q, tops, actions, row, target, a, g):
-    """Apply one proposal's update in plain float64."""
+    """Apply one proposal's update in plain float64; `a` is one of the largest entries."""
     first = FIELDS * actions * row
     write_zeros(q, tops, row, actions)
     i = first + FIELDS * a
     reward = numbers.rewards[g]
     largest = 0.0
     if target == row or tops[target] != FRESH:
-        beyond = FIELDS * actions * target
-        _, best = argmax_float(numbers, q, beyond, actions)
-        j = beyond + FIELDS * best
+        j = i
+        if target != row:
+            _, best, _ = unpack(tops[target], actions)
+            j = FIELDS * (actions * target + best)
         if reward == 0.0 or q[j + PUT_OFF] < numbers.faint:
             work_out(numbers, q, j)
             largest = q[j]

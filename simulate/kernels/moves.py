@@ -116,6 +116,7 @@ def reject(numbers, q, tops, row, actions, best, count, exact):
         q[i + TAG] = NONE
     else:
         made = reject_float(numbers, q, first, actions, best, count)
-        mask, best = argmax_float(numbers, q, first, actions)
-        tops[row] = pack(mask, best, True)
+        if made < count or q[first + FIELDS * best] == 0.0:
+            mask, best = argmax_float(numbers, q, first, actions)
+            tops[row] = pack(mask, best, True)
     return made, for_ever
