@@ -32,7 +32,7 @@ from simulate.kernels.records import Written
 from simulate.kernels.sites import cross
 from simulate.kernels.stop import asked
 from simulate.kernels.tops import FRESH, unpack
-from simulate.kernels.traces import COLUMNS, NO_LINE, trace_event, trace_restart
+from simulate.kernels.traces import COLUMNS, trace_event, trace_restart
 from simulate.kernels.updates import learn, share_tag
 
 __all__ = [
@@ -99,8 +99,9 @@ def play(law, numbers, sites, mode, counts, run, decisions, scratch, written, st
     codes[:] = 0
     forget(names)
     hits[:] = -1
-    t, p, phase, undecided, restarts, begun = 0, 0, 0, 0, 0, 0
-    line = NO_LINE
+    zero = np.int64(0)  # where a 0 is written, Numba compiles everything for that number first
+    t, p, phase, undecided, restarts, begun = zero, zero, zero, zero, zero, zero
+    line = (zero, False, zero, zero, zero)
     endless = False
     if counts.watch:
         counts.most[:] = 0
@@ -119,7 +120,7 @@ def play(law, numbers, sites, mode, counts, run, decisions, scratch, written, st
             tops[:] = FRESH
             codes[:] = 0
             hits[:] = -1
-            p, phase, begun = 0, 0, t
+            p, phase, begun = zero, zero, t
             restarts += 1
             line = trace_restart(trace, line, t)
             if counts.watch:
@@ -150,7 +151,7 @@ def play(law, numbers, sites, mode, counts, run, decisions, scratch, written, st
         if not at_zero:
             i = first + FIELDS * best
             at_zero = q[i + TAG] == 0.0 if exact else q[i] == 0.0
-        moment, rejections = t, 0
+        moment, rejections = t, zero
         if event and (size == 1 or at_zero):
             total = accepted_weight(law, p, mask, size, best)
             horizon = limit - t

@@ -74,7 +74,7 @@ def test_rejections_are_cut_at_the_horizon() -> None:
 
 def test_quiet_events_one_after_the_other_share_a_line() -> None:
     trace = np.zeros((4, traces.COLUMNS), dtype=np.int64)
-    line = traces.trace_event(trace, traces.NO_LINE, 0, 5, 3, 1, 5, 0, 1, True)
+    line = traces.trace_event(trace, (0, False, 0, 0, 0), 0, 5, 3, 1, 5, 0, 1, True)
     line = traces.trace_event(trace, line, 6, 6, 3, 1, 0, 0, 1, True)  # it goes on
     assert line == (1, True, 3, 1, 7)
     line = traces.trace_event(trace, line, 7, 9, 3, 1, 2, 0, 1, False)  # and ends with a move
