@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -43,7 +44,8 @@ def test_commands_give_the_same_on_a_cluster(tmp_path: Path) -> None:
     with Cluster(tmp_path, 2) as cluster:
         assert away(cluster, *MAP, "--json") == answer(*MAP, "--json")
         line = ("curve", "--n", "20:60:10", "--ell", "sqrt", "--exact", "--json")
-        assert away(cluster, *line) == answer(*line)
+        seconds = re.compile(r'"seconds": [0-9.e-]+')
+        assert seconds.sub("", away(cluster, *line)) == seconds.sub("", answer(*line))
         some = ("figures", "--quick", "--only", "objectives", "--only", "site-first")
         away(cluster, *some, "--only", "regime-map", "--out", there)
         answer(*some, "--only", "regime-map", "--out", here)
