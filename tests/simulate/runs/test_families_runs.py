@@ -14,7 +14,8 @@ from simulate.runs.game import Game
 from simulate.runs.reference import StreamChooser, objectives_on, run_on_positions
 from simulate.runs.runner import simulate, trace_run
 from simulate.runs.streams import Stream, stream_key
-from simulate.statistics.comparisons import bit_strings, enclosed_means
+from simulate.statistics.comparisons import enclosed_means
+from simulate.statistics.literal import bit_strings
 
 
 def law_on(text: str, n: int, helpers: tuple[str, ...] = ()) -> StepLaw:

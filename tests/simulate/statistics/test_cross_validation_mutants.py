@@ -27,7 +27,7 @@ from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN
 from simulate.runs import runner
 from simulate.runs.encoding import EncodedLaw
-from simulate.statistics import comparisons, crossval
+from simulate.statistics import crossval, literal
 from simulate.statistics.crossval import cross_validate
 
 Patch = pytest.MonkeyPatch
@@ -284,7 +284,7 @@ def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
     """Turn a move, a reward, or a row, near a border of Jump's pieces."""
     parameters = Parameters.paper(n)
     law = StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(parameters))
-    assert comparisons._same_table(law, parameters)
+    assert literal._same_table(law, parameters)
     for p in (1, ell, ell + 1, n - ell - 1, n - ell):
         accepted, index, row = law.accepted.copy(), law.reward_index.copy(), law.row.copy()
         accepted[p, 1, 0] ^= True
@@ -295,7 +295,7 @@ def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
             replace(law, reward_index=index),
             replace(law, row=row),
         ):
-            assert not comparisons._same_table(wrong, parameters)
+            assert not literal._same_table(wrong, parameters)
 
 
 @pytest.mark.slow
