@@ -309,9 +309,9 @@ def _answer(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | Refus
     """Return the engine's answer: with four moments, or with two where it has no more."""
     field: Field = "exact" if landscape.n <= _LARGEST_RATIONAL else "float"
     found = attempt(partial(runtime, landscape, algorithm, moments=4, field=field), _NO_ANSWER)
-    if isinstance(found, RuntimeResult) and _has_moments(found):
-        return found
-    return attempt(partial(runtime, landscape, algorithm), _NO_ANSWER)
+    if isinstance(found, Refused) and isinstance(found.reason, CrossingError | SolverError):
+        return attempt(partial(runtime, landscape, algorithm), _NO_ANSWER)
+    return found
 
 
 def _has_moments(found: RuntimeResult) -> bool:
