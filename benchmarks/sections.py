@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flint import fmpq
 
-from benchmarks import chains
+from benchmarks import chains, events
 from benchmarks.report import Section, ratio, relative_error, seconds
 from benchmarks.runs import Run, foreign_python, run_foreign, run_worker
 from benchmarks.solving import solving
@@ -485,6 +485,8 @@ def simulation(folder: Path, quick: bool) -> Sections:
         ["instance", "event kernel", "step kernel", "ratio"],
         rows,
     )
+    for table in (events.growth, events.arithmetics, events.objectives):
+        yield table(quick)
 
 
 SECTIONS: dict[str, Callable[[Path, bool], Sections]] = {

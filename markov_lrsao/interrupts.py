@@ -22,7 +22,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ __all__ = [
     "memory_is_limited",
     "process_pool",
     "seen",
+    "several",
     "spread",
     "supervised",
 ]
@@ -303,7 +304,12 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def spread(
-    work: Callable[[J], T], jobs: Sequence[J], workers: int | None = None, *, at_once: int = 1
+    work: Callable[[J], T],
+    jobs: Sequence[J],
+    workers: int | None = None,
+    *,
+    at_once: int = 1,
+    scheduler: str | None = None,
 ) -> Generator[T, None, None]:
     """Yield ``work(job)`` for every job, in order; many jobs are spread over processes.
 
@@ -314,10 +320,39 @@ def spread(
     work : a function at the top level of its module, so that another process finds it
     workers : processes; default one per core
     at_once : jobs that are handed to a process together; more for jobs of milliseconds
+    scheduler : address of a Dask scheduler whose workers do the jobs instead
     """
+    if scheduler is not None:
+        yield from _on_scheduler(work, jobs, at_once, scheduler)
+        return
     count = workers or os.cpu_count() or 1
     if count == 1 or len(jobs) < _FEW:
         yield from map(work, jobs)
         return
     with process_pool(count) as pool:
         yield from pool.map(work, jobs, chunksize=at_once)
+
+
+def several(jobs: Sequence[J], work: Callable[[J], T]) -> list[T]:
+    """Do some jobs, one after the other."""
+    return [work(job) for job in jobs]
+
+
+def _on_scheduler(
+    work: Callable[[J], T], jobs: Sequence[J], at_once: int, scheduler: str
+) -> Generator[T, None, None]:
+    """Yield the results of jobs in order, done by the workers of a Dask cluster."""
+    from functools import partial
+
+    from markov_lrsao.cluster import on_cluster
+
+    parts = [jobs[i : i + at_once] for i in range(0, len(jobs), at_once)]
+    waiting: dict[int, list[T]] = {}
+    following = 0
+    with closing(on_cluster(partial(several, work=work), parts, scheduler)) as finished:
+        for found in finished:
+            if found is not None:
+                waiting[found[0]] = found[1]
+            while following in waiting:
+                yield from waiting.pop(following)
+                following += 1

@@ -162,6 +162,7 @@ def curve(
     digits: int | None = None,
     outside_h: bool = False,
     workers: int = 1,
+    scheduler: str | None = None,
     progress: Progress = no_progress,
 ) -> Curve:
     """Return E[T] at each n.
@@ -177,11 +178,14 @@ def curve(
     digits : significant digits, each certain, instead
     outside_h : compute although (H) does not hold
     workers : processes
+    scheduler : address of a Dask scheduler whose workers compute the points instead
 
     Raises
     ------
     ParameterError
         The family has no such (n, l), or (H) does not hold.
+    SchedulerError
+        The scheduler cannot be reached, or has no workers.
     """
     sizes = [integer(n, "n") for n in ns]
     if digits is not None:
@@ -195,7 +199,7 @@ def curve(
     points: list[CurvePoint] = []
     schedule = "" if callable(ell) else f" l = {ell}"
     with progress(f"curve{schedule}", total=len(jobs)) as bar:
-        for point in spread(_point, jobs, workers):
+        for point in spread(_point, jobs, workers, scheduler=scheduler):
             points.append(point)
             bar.advance()
     return Curve(tuple(points))

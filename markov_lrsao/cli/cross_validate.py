@@ -30,7 +30,7 @@ from markov_lrsao.progress import terminal_progress
 from markov_lrsao.tables import VERDICT_COLOURS, table
 
 if TYPE_CHECKING:
-    from simulate.statistics.crossval import Agreement
+    from simulate.statistics.agreement import Agreement
 
 __all__ = ["cross_validate"]
 
@@ -78,7 +78,8 @@ def cross_validate(
 
     Without --alpha, --gamma and --r the comparison is made at three points of (H), the paper's
     and two others. Choices are compared with the paper's algorithm on bit strings, too. Where
-    E[T] is enclosed rather than known, the simulated mean is compared with the enclosure.
+    E[T] is enclosed rather than known, the simulated mean is compared with the enclosure; where it
+    is infinite, the share of stuck runs with its probability.
 
     With --algorithm NAME:key=value that algorithm is compared instead, also with runs on bit
     strings that share no law with the engine; `--algorithm all` compares every one that has a name.
@@ -228,7 +229,13 @@ def _text(agreement: Agreement) -> str:
             for e, test in agreement.failures
         )
     )
+    missing = "".join(
+        f"\nnot compared at n = {e.n}, l = {e.ell}, {e.point}: {e.omitted}"
+        for e in agreement.experiments
+        if e.omitted
+    )
     return (
-        f"{body}\n\n{agreement.tests} tests, family-wise error level {agreement.level:g}: each "
-        f"at {agreement.threshold:.2g}, |z| up to {agreement.largest_z:.2f}\n{verdict}"
+        f"{body}\n{missing}\n{agreement.tests} tests, family-wise error level "
+        f"{agreement.level:g}: each at {agreement.threshold:.2g}, |z| up to "
+        f"{agreement.largest_z:.2f}\n{verdict}"
     )

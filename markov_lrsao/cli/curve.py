@@ -17,6 +17,7 @@ from markov_lrsao.cli.options import (
     NS,
     DigitsOption,
     JsonOption,
+    SchedulerOption,
     WorkersOption,
     helper_names,
 )
@@ -41,6 +42,7 @@ def curve(
     exact: Annotated[bool, typer.Option("--exact", help="Exact fractions (slower).")] = False,
     digits: DigitsOption = None,
     workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print E[T], its phases and its ratio to n H_n over n, at the paper's hyper-parameters.
@@ -69,6 +71,7 @@ def curve(
         field="exact" if exact else None,
         digits=digits,
         workers=workers or os.cpu_count() or 1,
+        scheduler=scheduler,
         progress=terminal_progress,
     )
     emit(as_json, lambda: {"points": [p.result.to_dict() for p in chosen]}, lambda: _text(chosen))

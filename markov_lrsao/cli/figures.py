@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from markov_lrsao.cli.completion import figure_names
-from markov_lrsao.cli.options import JsonOption, NamesOption, QuickOption
+from markov_lrsao.cli.options import JsonOption, NamesOption, QuickOption, SchedulerOption
 from markov_lrsao.cli.output import emit
 from markov_lrsao.progress import terminal_progress
 from markov_lrsao.tables import table
@@ -30,6 +30,7 @@ def figures(
             autocompletion=figure_names,
         ),
     ] = None,
+    scheduler: SchedulerOption = None,
     names: NamesOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -50,7 +51,7 @@ def figures(
         )
         return
     settings = Settings.quick() if quick else Settings.full()
-    paths = build([f.name for f in selected], out, settings, terminal_progress)
+    paths = build([f.name for f in selected], out, settings, terminal_progress, scheduler=scheduler)
     emit(
         as_json,
         lambda: {

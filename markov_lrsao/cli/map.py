@@ -18,6 +18,7 @@ from markov_lrsao.cli.options import (
     JsonOption,
     NOption,
     OutsideHOption,
+    SchedulerOption,
     ToleranceOption,
     WorkersOption,
 )
@@ -80,6 +81,7 @@ def map_(
         ),
     ] = None,
     workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
     tolerance: ToleranceOption = None,
     max_states: Annotated[int, MAX_STATES] = 3000,
     outside_h: OutsideHOption = False,
@@ -107,7 +109,9 @@ def map_(
     )
     if state is None and files:
         state = files[0].with_suffix(".sqlite")
-    found = regime_map(plan, state=state, workers=workers, progress=terminal_progress)
+    found = regime_map(
+        plan, state=state, workers=workers, scheduler=scheduler, progress=terminal_progress
+    )
     name = quantity.value
     chosen = {"n": n, "ell": ell, "alpha": alpha, "r": r, "r-relative": r_relative, "gamma": gamma}
     command = _command(chosen | {"quantity": None if name == "total" else name}, outside_h)

@@ -56,6 +56,7 @@ __all__ = [
     "QuickOption",
     "ROption",
     "RestartOption",
+    "SchedulerOption",
     "ThreadsOption",
     "ToleranceOption",
     "UnmergedOption",
@@ -230,6 +231,10 @@ ThreadsOption = Annotated[
 WorkersOption = Annotated[
     int | None,
     typer.Option("--workers", help="Processes.", show_default="all cores", min=1, max=1024),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786."),
 ]
 MaxSizeOption = Annotated[
     int | None,

@@ -60,6 +60,9 @@ _PILOT_RUNS = 16
 _CONFIDENCE = typer.Option("--confidence", help="Confidence level.")
 _MONITORS = typer.Option("--monitors", help="Count visits and uses; look for violations.")
 _IOH = typer.Option("--ioh", help="New folder for the runs in IOHprofiler's format.")
+_OUT = typer.Option(
+    "--out", help="Table with a line per run: .csv, .parquet, .arrow or .feather; may be repeated."
+)
 
 
 def simulate(
@@ -78,6 +81,7 @@ def simulate(
     level: Annotated[float, _CONFIDENCE] = 0.95,
     monitors: Annotated[bool, _MONITORS] = False,
     threads: ThreadsOption = None,
+    out: Annotated[list[Path] | None, _OUT] = None,
     ioh: Annotated[Path | None, _IOH] = None,
     landscape: Annotated[str, LANDSCAPE] = "jump",
     start: StartOption = None,
@@ -94,6 +98,7 @@ def simulate(
     from simulate.runs.ioh import check_folder, write_ioh
     from simulate.runs.runner import check_runs, default_limit
     from simulate.runs.runner import simulate as play
+    from simulate.runs.tables import check_tables
     from simulate.statistics.estimates import check_level, summary
     from simulate.sweeps.plan import parse_count
 
@@ -102,6 +107,7 @@ def simulate(
     law = _law(shape, chosen, outside_h, start, at_least)
     check_runs(runs)
     check_level(level)
+    check_tables(out or [])
     if ioh is not None:
         check_folder(ioh)
     playing = partial(
@@ -119,6 +125,8 @@ def simulate(
     )
     samples, endless = _played(playing, runs, monitors, pilot=limit is None)
     found = summary(samples, level)
+    for path in out or []:
+        samples.save(path)
     if ioh is not None:
         write_ioh(samples, ioh)
     emit(

@@ -28,6 +28,7 @@ from markov_lrsao.cli.options import (
     LimitOption,
     OutsideHOption,
     RestartOption,
+    SchedulerOption,
     ThreadsOption,
 )
 from markov_lrsao.cli.output import emit
@@ -71,10 +72,7 @@ def sweep(
     landscape: Annotated[str | None, LANDSCAPE] = None,
     helpers: Annotated[str | None, HELPERS] = None,
     batch: Annotated[int | None, typer.Option("--batch", help="Runs per unit of work.")] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", help="Address of a Dask scheduler, e.g. tcp://host:8786."),
-    ] = None,
+    scheduler: SchedulerOption = None,
     threads: ThreadsOption = None,
     repair: Annotated[
         bool,

@@ -38,7 +38,9 @@ def settled_colours(
 
 
 def coarsest_partition(
-    initial: Iterable[Hashable], signature: Callable[[int, Sequence[int]], Hashable]
+    initial: Iterable[Hashable],
+    signature: Callable[[int, Sequence[int]], Hashable],
+    successors: Callable[[int], Iterable[int]] | None = None,
 ) -> Sequence[int]:
     """Return the class of each element, classes numbered by first member.
 
@@ -46,8 +48,63 @@ def coarsest_partition(
     ----------
     initial : elements that differ here are never in one class
     signature : (element, classes so far) -> what must agree within a class
+    successors : the elements whose classes a signature depends on; where they are given, only
+        signatures that can have changed are computed again
+
+    >>> coarsest_partition("aaab", lambda i, classes: classes[(i + 1) % 4])
+    [0, 1, 2, 3]
     """
-    return settled_colours(
-        numbered(initial),
-        lambda classes: numbered((c, signature(i, classes)) for i, c in enumerate(classes)),
-    )
+    classes = numbered(initial)
+    if successors is None:
+        return settled_colours(
+            classes,
+            lambda now: numbered((c, signature(i, now)) for i, c in enumerate(now)),
+        )
+    before: list[list[int]] = [[] for _ in classes]
+    for i in range(len(classes)):
+        for j in set(successors(i)):
+            before[j].append(i)
+    members: dict[int, set[int]] = {}
+    for i, c in enumerate(classes):
+        members.setdefault(c, set()).add(i)
+    dirty = set(range(len(classes)))
+    while dirty:
+        dirty = {i for j in _split(dirty, classes, members, signature) for i in before[j]}
+    return numbered(classes)
+
+
+def _split(
+    dirty: set[int],
+    classes: list[int],
+    members: dict[int, set[int]],
+    signature: Callable[[int, Sequence[int]], Hashable],
+) -> Iterable[int]:
+    """Split the classes of elements whose signatures may have changed; return who has moved.
+
+    The others of a class still have one signature, that of any of them. The largest part keeps the
+    number of its class, so that few elements move.
+    """
+    parts: dict[int, dict[Hashable, list[int]]] = {}
+    for i in dirty:
+        parts.setdefault(classes[i], {}).setdefault(signature(i, classes), []).append(i)
+    moved: dict[int, int] = {}
+    for c, found in parts.items():
+        rest = len(members[c]) - sum(map(len, found.values()))
+        resting: Hashable = None
+        if rest:
+            resting = signature(next(i for i in members[c] if i not in dirty), classes)
+            found.setdefault(resting, [])
+        if len(found) == 1:
+            continue
+        stays = max(found, key=lambda key: len(found[key]) + (rest if key == resting else 0))
+        if rest and stays != resting:
+            found[resting] += [i for i in members[c] if i not in dirty]
+        for key, part in found.items():
+            if key != stays:
+                new = len(members)
+                members[new] = set(part)
+                members[c] -= members[new]
+                moved |= dict.fromkeys(part, new)
+    for i, c in moved.items():
+        classes[i] = c
+    return moved

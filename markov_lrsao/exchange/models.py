@@ -7,14 +7,21 @@ reward "steps", whose expected sum until the target is the runtime.
 
 from __future__ import annotations
 
+from functools import partial
+
 from flint import fmpq
 
 from markov_lrsao.chains.chain import MarkovChain
+from markov_lrsao.errors import Refused, UndecidedComparisonError, attempt
 from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.values.whole_run import chain_with_values, chains_with_values
 
 __all__ = ["model_chain", "step_rewards"]
+
+_MOST_VALUED = 60_000
+"""Default limit of states where values are followed: seconds, and most answers need far fewer."""
 
 
 def model_chain(
@@ -27,6 +34,13 @@ def model_chain(
 ) -> MarkovChain:
     """Return the joint chain, or one part of it, with labels.
 
+    Where patterns leave a comparison open, the whole chain is that of values, if these decide it.
+
+    Raises
+    ------
+    UndecidedComparisonError
+        Values do not decide everything either: there is no one chain.
+
     >>> from markov_lrsao import Algorithm, Landscape, Parameters
     >>> law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))
     >>> chain = model_chain(law)
@@ -35,9 +49,19 @@ def model_chain(
     """
     ends = law.landscape.milestones
     if part is None:
-        chain = enumerate_joint(
-            law, merge=merge, field="float", max_states=max_states, progress=progress
-        ).chain
+        way = partial(
+            enumerate_joint,
+            law,
+            merge=merge,
+            field="float",
+            max_states=max_states,
+            progress=progress,
+        )
+        found = attempt(way, (UndecidedComparisonError,))
+        if isinstance(found, Refused):
+            chain = _decided_by_values(law, max_states or _MOST_VALUED, progress)
+        else:
+            chain = found.chain
         return chain.with_labels(
             {
                 "target": chain.positions >= ends[-1],
@@ -49,6 +73,21 @@ def model_chain(
     chain = part_chain(law, part, merge=merge, progress=progress)
     end = ends[law.landscape.phases.index(part)]
     return chain.with_labels({"target": chain.positions >= end})
+
+
+def _decided_by_values(law: StepLaw, largest: int, progress: Progress) -> MarkovChain:
+    """Return the chain of a whole run in which values decide every comparison."""
+    levels = chains_with_values(law, largest, progress)
+    if not isinstance(levels, Refused):
+        for block in levels:
+            if not block.undecided:
+                return chain_with_values(block)[0]
+    raise UndecidedComparisonError(
+        f"comparisons of Q-entries stay open on {law.landscape.name}, by patterns and by values "
+        f"(up to {largest:,} states; `max_states` allows more), so that there is no one chain to "
+        f"write; `runtime()` bounds E[T] over all that it may be, `simulate()` plays it",
+        advised=True,
+    )
 
 
 def step_rewards(chain: MarkovChain) -> dict[str, tuple[fmpq, ...]]:

@@ -283,19 +283,30 @@ class FigureData:
 
 
 Compute = Callable[[Settings, Progress], FigureData]
+Spread = Callable[[Settings, Progress, str], FigureData]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that can be made: its name, its title, the function that computes its data."""
+    """A figure that can be made: its name, its title, the function that computes its data.
+
+    A figure of many points may have a second function, which spreads them over the workers of a
+    Dask scheduler.
+    """
 
     name: str
     title: str
     function: Compute
+    spread: Spread | None = None
 
-    def compute(self, settings: Settings, progress: Progress) -> FigureData:
+    def compute(
+        self, settings: Settings, progress: Progress, scheduler: str | None = None
+    ) -> FigureData:
         """Return the figure's data, with the settings and the command that makes it again."""
-        data = self.function(settings, progress)
+        if scheduler is not None and self.spread is not None:
+            data = self.spread(settings, progress, scheduler)
+        else:
+            data = self.function(settings, progress)
         return replace(data, command=settings.command(self.name), settings=settings.to_dict())
 
     def draw(self, data: FigureData, canvas: Any) -> None:

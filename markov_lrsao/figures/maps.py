@@ -162,11 +162,15 @@ def _between(centres: list[float]) -> list[float]:
     return [2 * centres[0] - inner[0], *inner, 2 * centres[-1] - inner[-1]]
 
 
-def _regime_map(settings: Settings, progress: Progress) -> FigureData:
+def _regime_map(settings: Settings, progress: Progress, scheduler: str | None = None) -> FigureData:
     (n, ell), (columns, rows) = settings.map_at, settings.map_grid
     plan = MapPlan.of(n, ell, f"0.05:0.99@{columns}", r_relative=f"0.01:0.99@{rows}")
-    found = regime_map(plan, progress=progress)
+    found = regime_map(plan, scheduler=scheduler, progress=progress)
     return map_figure(found, "total")
 
 
-FIGURES = (Figure(NAME, "E[T] over the hyper-parameters: regimes and their borders", _regime_map),)
+FIGURES = (
+    Figure(
+        NAME, "E[T] over the hyper-parameters: regimes and their borders", _regime_map, _regime_map
+    ),
+)

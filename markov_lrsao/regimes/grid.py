@@ -325,6 +325,7 @@ def regime_map(
     *,
     state: Path | None = None,
     workers: int | None = None,
+    scheduler: str | None = None,
     progress: Progress = no_progress,
 ) -> RegimeMap:
     """Solve the points of a plan that are missing in the state file, and return the map.
@@ -333,11 +334,14 @@ def regime_map(
     ----------
     state : file of solved points, made if missing; None keeps them in memory only
     workers : processes; default one per core
+    scheduler : address of a Dask scheduler whose workers solve the points instead
 
     Raises
     ------
     ParameterError
         The state file cannot be used.
+    SchedulerError
+        The scheduler cannot be reached, or has no workers; what is solved is in the state file.
     """
     keys = [plan.key(p) for p in plan.points]
     with PointStore(state) as store:
@@ -352,7 +356,9 @@ def regime_map(
             waiting: list[tuple[str, Values]] = []
             last = time.monotonic()
             try:
-                with closing(spread(_solve, jobs, workers, at_once=4)) as solving:
+                with closing(
+                    spread(_solve, jobs, workers, at_once=4, scheduler=scheduler)
+                ) as solving:
                     for key, values in solving:
                         waiting.append((key, values))
                         found[key] = values

@@ -55,9 +55,18 @@ def merge_alike(
             ),
         )
 
+    def successors(element: int) -> set[int]:
+        if element >= size:
+            again = back[exits[element - size]]
+            return set() if again is None else {again}
+        source = came_from.get(element)
+        found = {number[t] for edges in block.options[element] for t, _ in edges}
+        return found if source is None else found | {number[source]}
+
     classes = coarsest_partition(
         [*((s.position, s.phase) for s in block.states), *(("exit", outcome(x)) for x in exits)],
         signature,
+        successors,
     )
     of_exit = dict(zip(exits, classes[size:], strict=True))
     return _representatives(block, of_exit, classes[:size], back)

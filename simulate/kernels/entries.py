@@ -3,8 +3,9 @@
 An entry stands for a rational number x that is never stored. It carries
 
     value, error, scale    |x - value * 2^(512 scale)| <= error * 2^(512 scale),  scale <= 0
-    tag                    x is exactly the tag's rational (see `tables`), or NONE; tags are
-                           ordered like their rationals, and tag 0 is the number 0
+    tag                    the name of x, or NONE: entries of one name are equal. Tags below
+                           FIRST_NAME are those of `encoding`, ordered like the rationals that
+                           they name, and tag 0 is the number 0; for the others see `names`
 
 so a decayed entry keeps its sign for ever: lam^k times it is a smaller scale, not 0. Entries with
 scale < 0 have error < |value| < 2^256, hence a certain sign and |x| < 2^-250. Two entries are equal
@@ -33,6 +34,7 @@ __all__ = [
     "EQUAL",
     "ERROR",
     "FIELDS",
+    "FIRST_NAME",
     "GREATER",
     "LESS",
     "NONE",
@@ -44,12 +46,14 @@ __all__ = [
     "combine",
     "compare",
     "decay",
+    "order",
     "row_max",
     "safe_rejections",
 ]
 
 FIELDS, VALUE, ERROR, SCALE, TAG = 4, 0, 1, 2, 3
 NONE = -(2.0**40)
+FIRST_NAME = 2.0**20
 LESS, EQUAL, GREATER, UNKNOWN = -1, 0, 1, 2
 
 UNIT = 2.0**-53
@@ -65,18 +69,19 @@ _TINY = 2.0**-250  # above |x| / 2^(512 s) of any entry x whose scale is below s
 @compiled(forceinline=True, allocates=False)
 def compare(q, i, j):
     """Compare the entries at i and j: LESS, EQUAL, GREATER, or UNKNOWN."""
-    return _order(
+    return order(
         q[i], q[i + ERROR], q[i + SCALE], q[i + TAG], q[j], q[j + ERROR], q[j + SCALE], q[j + TAG]
     )
 
 
 @compiled(forceinline=True, allocates=False)
-def _order(vi, ei, si, ti, vj, ej, sj, tj):
+def order(vi, ei, si, ti, vj, ej, sj, tj):
     """Compare (value, error, scale, tag) with another."""
     if ti > NONE and tj > NONE:
         if ti == tj:
             return EQUAL
-        return GREATER if ti > tj else LESS
+        if ti < FIRST_NAME and tj < FIRST_NAME:
+            return GREATER if ti > tj else LESS
     if ti == 0.0 or tj == 0.0 or si == sj:
         difference, bound = vi - vj, (ei + ej) * SLACK
         if difference > bound:
@@ -110,12 +115,12 @@ def argmax(q, row, actions):
     # One exit only, here and below: arrays are reference-counted on paths that leave early.
     best, mask, certain = 0, 1, True
     for b in range(1, actions):
-        order = compare(q, row + FIELDS * best, row + FIELDS * b)
-        if order == EQUAL:
+        found = compare(q, row + FIELDS * best, row + FIELDS * b)
+        if found == EQUAL:
             mask |= 1 << b
-        elif order == LESS:
+        elif found == LESS:
             best, mask = b, 1 << b
-        elif order == UNKNOWN:
+        elif found == UNKNOWN:
             certain = False
     if not certain:
         mask, best, certain = _candidates(q, row, actions)
@@ -138,8 +143,8 @@ def _candidates(q, row, actions):
     for a in range(actions):
         for b in range(a):
             if mask >> a & mask >> b & 1:
-                order = compare(q, row + FIELDS * a, row + FIELDS * b)
-                all_equal = all_equal and order == EQUAL
+                found = compare(q, row + FIELDS * a, row + FIELDS * b)
+                all_equal = all_equal and found == EQUAL
     return mask, best, all_equal
 
 

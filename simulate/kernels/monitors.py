@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from markov_lrsao.compiled import compiled
 from simulate.kernels.entries import ERROR, FIELDS, SCALE
+from simulate.kernels.moves import weight
 from simulate.kernels.philox import below
 from simulate.kernels.stop import asked
 
@@ -34,9 +35,10 @@ def watch_start(counts):
 
 
 @compiled(forceinline=True, allocates=False)
-def watch_step(law, counts, q, row, action, p, to, run, t):
+def watch_step(law, counts, q, action, p, to, run, t):
     """Look at the row that step t of a run has changed, and note the first broken rule."""
-    actions = len(law.each)
+    actions = law.actions
+    row = FIELDS * actions * law.row[p]
     count = count_positive(q, row, actions)
     counts.most[law.row[p]] = max(counts.most[law.row[p]], count)
     counts.mine[to] += to != p
@@ -74,16 +76,16 @@ def note_rejections(law, uses, stream, phase, p, mask, size, best, count, stop):
         uses[phase, p, best] += count
         return
     total = 0
-    for a in range(len(law.each)):
+    for a in range(law.actions):
         if mask >> a & 1:
-            total += law.n - law.weight[p, a]
+            total += law.n - weight(law, p, a)
     for k in range(count):
         if k % _PATIENCE == 0 and asked(stop) != 0:
             break
         x = below(stream, total)
-        for a in range(len(law.each)):
+        for a in range(law.actions):
             if mask >> a & 1:
-                x -= law.n - law.weight[p, a]
+                x -= law.n - weight(law, p, a)
                 if x < 0:
                     uses[phase, p, a] += 1
                     break

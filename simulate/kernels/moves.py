@@ -13,21 +13,37 @@ import math
 
 from markov_lrsao.compiled import compiled
 from simulate.kernels.entries import ERROR, FIELDS, NONE, SCALE, TAG, decay, safe_rejections
+from simulate.kernels.floats import argmax_float, reject_float
+from simulate.kernels.masks import nth
 from simulate.kernels.philox import below, unit
-from simulate.kernels.updates import nth, reject_float
+from simulate.kernels.tops import pack
 
-__all__ = ["accepted_move", "accepted_weight", "draw_rejections", "reject"]
+__all__ = ["accepted_move", "accepted_weight", "draw_rejections", "reject", "weight"]
 
 _HUGE = 4.0e18
 
 
 @compiled(forceinline=True, allocates=False)
-def accepted_weight(law, p, mask):
-    """Return n times the sum, over the actions of the mask, of the chances to accept at p."""
+def weight(law, p, a):
+    """Return n times the chance that action a accepts a proposal at p."""
+    kind = law.kind[p]
     total = 0
-    for a in range(len(law.each)):
+    if law.accepted[kind, a, 0]:
+        total += p
+    if law.accepted[kind, a, 1]:
+        total += law.n - p
+    return total
+
+
+@compiled(forceinline=True, allocates=False)
+def accepted_weight(law, p, mask, size, best):
+    """Return n times the sum, over the actions of the mask, of the chances to accept at p."""
+    if size == 1:
+        return weight(law, p, best)
+    total = 0
+    for a in range(law.actions):
         if mask >> a & 1:
-            total += law.weight[p, a]
+            total += weight(law, p, a)
     return total
 
 
@@ -44,19 +60,17 @@ def draw_rejections(law, stream, p, mask, size, best, total, horizon):
     elif 2 * total >= size * law.n:  # trying is cheaper than a logarithm
         while rejections < horizon:
             x = below(stream, size * law.n)
-            action = nth(mask, 0)
-            while x >= law.n:
-                x -= law.n
-                action += 1
-                while not mask >> action & 1:
-                    action += 1
+            action = best
+            if size > 1:
+                action = nth(mask, x // law.n)
+                x %= law.n
             direction = 0 if x < p else 1
-            if law.accepted[p, action, direction]:
+            if law.accepted[law.kind[p], action, direction]:
                 break
             rejections += 1
     else:
         if size == 1:
-            tail = law.inverse_log[p, best]
+            tail = law.inverse_log[total]
         else:
             tail = 1.0 / math.log1p(-total / (size * law.n))
         rejections = int(min(math.log(unit(stream)) * tail, _HUGE))
@@ -66,39 +80,43 @@ def draw_rejections(law, stream, p, mask, size, best, total, horizon):
 
 
 @compiled(forceinline=True, allocates=False)
-def accepted_move(law, stream, p, mask, total):
+def accepted_move(law, stream, p, mask, size, best, total):
     """Draw (action, direction) among the moves that are accepted."""
     x = below(stream, total)
-    action = -1
-    for a in range(len(law.each)):
-        if mask >> a & 1:
-            if x < law.weight[p, a]:
-                action = a
-                break
-            x -= law.weight[p, a]
-    direction = 0 if x < (p if law.accepted[p, action, 0] else 0) else 1
+    action = best
+    if size > 1:
+        for a in range(law.actions):
+            if mask >> a & 1:
+                chance = weight(law, p, a)
+                if x < chance:
+                    action = a
+                    break
+                x -= chance
+    direction = 0 if law.accepted[law.kind[p], action, 0] and x < p else 1
     return action, direction
 
 
 @compiled(forceinline=True, allocates=False)
-def reject(numbers, q, row, actions, best, count, exact):
+def reject(numbers, q, tops, row, actions, best, count, exact):
     """Reject the only largest entry up to `count` times, while it surely stays that.
 
     Returns (how often it was rejected, whether it would stay the largest for ever).
     """
     made, for_ever = count, False
+    first = FIELDS * actions * row
     if exact:
-        safe = safe_rejections(q, row, actions, best, numbers.log_lam)
+        safe = safe_rejections(q, first, actions, best, numbers.log_lam)
         for_ever = safe < 0
         if 0 <= safe < count:
             made = safe
-        i = row + FIELDS * best
+        i = first + FIELDS * best
         q[i], q[i + ERROR], q[i + SCALE] = decay(
             q[i], q[i + ERROR], q[i + SCALE], made, numbers.lam_mantissa, numbers.lam_exponent
         )
         q[i + TAG] = NONE
     else:
-        made = reject_float(
-            q, row, actions, best, count, numbers.complement, numbers.learn, numbers.discount
-        )
+        made = reject_float(numbers, q, first, actions, best, count)
+        if made < count or q[first + FIELDS * best] == 0.0:
+            mask, best = argmax_float(numbers, q, first, actions)
+            tops[row] = pack(mask, best, True)
     return made, for_ever

@@ -11,7 +11,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["KernelCounts", "KernelLaw", "KernelMode", "KernelNumbers", "KernelRules", "Written"]
+__all__ = [
+    "KernelCounts",
+    "KernelLaw",
+    "KernelMode",
+    "KernelNumbers",
+    "KernelRules",
+    "KernelSites",
+    "Scratch",
+    "Written",
+]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -21,28 +30,44 @@ class KernelLaw(NamedTuple):
     """The law: who accepts what, with which gain, and how likely a move is accepted.
 
     ``each`` numbers the actions; a tuple, because its length is known when kernels are compiled.
-    ``weight[p, a]`` is n times the probability that action a accepts a proposal at p, and
-    ``inverse_log[p, a]`` is 1 / log(1 - weight / n), what a geometric draw needs.
+    Positions at which the same is accepted with the same gains are of one ``kind``, so that long
+    slopes take little memory: ``accepted[kind[p], a, d]`` and ``gain[kind[p], a, d]``.
+    ``inverse_log[w]`` is 1 / log(1 - w / n), what a geometric draw with probability w / n needs.
     """
 
     n: int
     optimum: int
-    each: tuple[int, ...]
+    actions: int
     rows: int
     row: npt.NDArray[np.int32]
+    kind: npt.NDArray[np.int32]
     accepted: npt.NDArray[np.uint8]
     gain: npt.NDArray[np.int32]
-    weight: IntArray
     inverse_log: FloatArray
     milestones: IntArray
+
+
+class KernelSites(NamedTuple):
+    """Positions that are played by signs alone; see `sites`, and `simulate.runs.signs`.
+
+    ``zone[p]`` is 0 where values count, INSIDE or EDGE elsewhere; it is empty where there are no
+    such positions. ``after[kind, action, direction, held, ahead]`` is the new sign of a
+    chosen entry. ``bound`` is above all entries.
+    """
+
+    zone: npt.NDArray[np.uint8]
+    after: npt.NDArray[np.int8]
+    bound: float
 
 
 class KernelNumbers(NamedTuple):
     """The numbers: floats nearest to the rationals, tags, powers of lam.
 
     Tag t has the float ``tag_value[t - lowest]`` and the place ``core[t - lowest]`` in the core,
-    or -1. ``learn``, ``discount``, ``complement`` and ``rewards`` serve plain float64 arithmetic,
-    the rest the true semantics.
+    or -1. ``learn``, ``discount``, ``complement``, ``rewards`` and what follows them
+    serve plain float64 arithmetic (see `floats`), the rest the true semantics: entries of at most
+    ``most`` may be put off; after ``faint`` rejections they do not change a learnt number of at
+    least ``audible``.
     """
 
     keep: float
@@ -60,6 +85,10 @@ class KernelNumbers(NamedTuple):
     discount: float
     complement: float
     rewards: FloatArray
+    most: float
+    faint: float
+    audible: float
+    vanish: FloatArray
 
 
 class KernelRules(NamedTuple):
@@ -102,6 +131,22 @@ class KernelCounts(NamedTuple):
     most: IntArray
     mine: IntArray
     rules: KernelRules
+
+
+class Scratch(NamedTuple):
+    """Memory that runs are played in; what one leaves there does not matter to the next.
+
+    ``q`` is the table of entries (see `entries`), ``tops`` the largest of each row (see `tops`),
+    ``names`` those of numbers (see `names`), which must be zeros at first, ``codes`` the signs of
+    sites (see `sites`). ``streams`` has two rows of random words: for the run, and for the
+    monitors.
+    """
+
+    q: FloatArray
+    tops: IntArray
+    names: IntArray
+    codes: npt.NDArray[np.uint16]
+    streams: npt.NDArray[np.uint64]
 
 
 class Written(NamedTuple):

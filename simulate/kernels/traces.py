@@ -1,15 +1,17 @@
-"""Compiled traces: a line for each event of a run; `records.Written` names the columns."""
+"""Compiled traces: a line for each event of a run; `records.Written` names the columns.
+
+What is known of the last line is (lines so far, whether it is open, its position, its mask, when it
+ends).
+"""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 from __future__ import annotations
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["COLUMNS", "NO_LINE", "trace_event", "trace_restart"]
+__all__ = ["COLUMNS", "trace_event", "trace_restart"]
 
 COLUMNS = 6
-NO_LINE = (0, False, 0, 0, 0)
-"""(lines so far, whether the last one is open, its position, its mask, when it ends)."""
 
 
 @compiled(allocates=False)

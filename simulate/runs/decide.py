@@ -40,7 +40,7 @@ class History:
         self._keep, self._boot = algorithm.keep, algorithm.bootstrap
         self._nodes: list[HowMade] = [("zero", ())]
         self._index: dict[HowMade, int] = {self._nodes[0]: 0}
-        self._actions = len(encoded.law.each)
+        self._actions = encoded.law.actions
         self._free = np.array([value == 0 for value in encoded.gains])
         self._trace = np.zeros((0, 6), dtype=np.int64)
         # What happened, in order: the entry (row * actions + action; -1: none), how often it was
@@ -121,7 +121,7 @@ class History:
         self._trace = trace
         _, place, mask, rejections, chosen, direction = trace.T
         made = chosen >= 0
-        at = place, np.where(made, chosen, 0), np.where(made, direction, 0)
+        at = law.kind[place], np.where(made, chosen, 0), np.where(made, direction, 0)
         row, gain = law.row[place].astype(np.int64), law.gain[at].astype(np.int64)
         accepted = law.accepted[at] != 0
         after = law.row[np.clip(place + 2 * at[2] - 1, 0, law.n)]

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +26,11 @@ from flint import fmpq
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import DOWN, UP, StepLaw
-from simulate.kernels.records import KernelLaw, KernelNumbers
+from simulate.kernels.records import KernelLaw, KernelNumbers, KernelSites
+from simulate.runs.signs import no_sites, sites_of
+
+MOST_ACTIONS = 40
+"""What the kernels have bits for; see `simulate.kernels.tops`."""
 
 __all__ = ["EncodedLaw"]
 
@@ -36,6 +42,8 @@ _LARGEST_CORE = 12
 _BASE, _DIGITS = 64, 10
 _WORKING_BITS = 256
 _SAFE = fmpq(2**200)
+_LOST = 2.0**-60  # of a number's size, beyond what adding to it can change
+_LARGEST_LAM = 0.95  # up to which entries vanish within some 20,000 rejections
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +52,7 @@ class EncodedLaw:
 
     Attributes
     ----------
-    law, numbers : arrays and floats, for the kernels
+    law, numbers, sites : arrays and floats, for the kernels
     gains : the distinct values of learn * reward; ``law.gain`` indexes them
     tagged : the rationals of the tags, in increasing order
     skippable : whether rejected moves leave the rewards out, as the event kernel needs
@@ -53,9 +61,15 @@ class EncodedLaw:
     step_law: StepLaw
     law: KernelLaw
     numbers: KernelNumbers
+    sites: KernelSites
     gains: tuple[fmpq, ...]
     tagged: tuple[fmpq, ...]
     skippable: bool
+
+    @cached_property
+    def float_numbers(self) -> KernelNumbers:
+        """The numbers for plain float64 arithmetic."""
+        return _vanishing(self.numbers)
 
     @classmethod
     def of(cls, step_law: StepLaw) -> EncodedLaw:
@@ -82,42 +96,65 @@ class EncodedLaw:
                     f"{name} = {value} is outside what the simulation can scale: its size must "
                     f"be 0 or between 2^-200 and 2^200"
                 )
+        if len(step_law.actions) > MOST_ACTIONS:
+            raise ParameterError(
+                f"{len(step_law.actions)} objectives are too many to simulate: at most "
+                f"{MOST_ACTIONS} are possible"
+            )
         if abs(keep) + abs(boot) > 4:
             raise ParameterError(f"keep = {keep}, bootstrap = {boot}: their sum must be at most 4")
         n = step_law.n
-        positions = np.arange(n + 1, dtype=np.int64)[:, None]
         accepted = step_law.accepted.copy()
         accepted[0, :, DOWN] = False
         accepted[n, :, UP] = False
-        weight = accepted[:, :, DOWN] * positions + accepted[:, :, UP] * (n - positions)
-        drawn = (weight > 0) & (weight < n)
-        inverse_log = np.zeros(weight.shape)
-        inverse_log[drawn] = 1.0 / np.log1p(-weight[drawn] / n)
+        drawn = np.arange(1, n)
+        inverse_log = np.zeros(n + 1)
+        inverse_log[drawn] = 1.0 / np.log1p(-drawn / n)
         possible = np.ones_like(accepted)
         possible[0, :, DOWN] = possible[n, :, UP] = False
         quiet = np.array([gain == 0 for gain in gains])
+        kind, first = _kinds(accepted, step_law.reward_index)
         kernel_law = KernelLaw(
             n=n,
             optimum=step_law.optimum,
-            each=tuple(range(len(step_law.actions))),
+            actions=len(step_law.actions),
             rows=int(step_law.row.max()) + 1,
             row=step_law.row.astype(np.int32),
-            accepted=accepted.astype(np.uint8),
-            gain=step_law.reward_index.astype(np.int32),
-            weight=weight.astype(np.int64),
+            kind=kind,
+            accepted=accepted[first].astype(np.uint8),
+            gain=step_law.reward_index[first].astype(np.int32),
             inverse_log=inverse_log,
             milestones=np.array(step_law.landscape.milestones, dtype=np.int64),
         )
         tags = _Tags.of(keep, boot, gains)
+        skippable = 0 < keep + boot <= 1 and bool(
+            quiet[step_law.reward_index[possible & ~accepted]].all()
+        )
         return cls(
             step_law=step_law,
             law=kernel_law,
             gains=gains,
             tagged=tags.numbers,
             numbers=_numbers(step_law, gains, tags),
-            skippable=bool(quiet[step_law.reward_index[possible & ~accepted]].all())
-            and 0 < keep + boot <= 1,
+            sites=sites_of(kernel_law, keep, boot, gains) if skippable else no_sites(),
+            skippable=skippable,
         )
+
+
+def _kinds(
+    accepted: npt.NDArray[np.bool_], gain: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.int32], IntArray]:
+    """Return the kind of each position, and a position of each kind.
+
+    Positions are of one kind if every action accepts the same there, with the same gains.
+    """
+    count = len(accepted)
+    lines = np.concatenate([accepted.reshape(count, -1), gain.reshape(count, -1)], axis=1)
+    ends = np.flatnonzero((lines[1:] != lines[:-1]).any(axis=1)) + 1
+    begins = np.concatenate([[0], ends])  # of stretches of one kind: few, on long slopes
+    _, first, kind = np.unique(lines[begins], axis=0, return_index=True, return_inverse=True)
+    lengths = np.diff([*begins, count])
+    return np.repeat(kind.reshape(-1), lengths).astype(np.int32), begins[first]
 
 
 def _numbers(step_law: StepLaw, gains: tuple[fmpq, ...], tags: _Tags) -> KernelNumbers:
@@ -143,6 +180,47 @@ def _numbers(step_law: StepLaw, gains: tuple[fmpq, ...], tags: _Tags) -> KernelN
         # what (1 - alpha) evaluates to in a program written with floats
         complement=1.0 - to_float(learn) if keep + learn == 1 else to_float(keep),
         rewards=np.array([to_float(reward) for reward in step_law.rewards]),
+        most=0.0,
+        faint=math.inf,
+        audible=0.0,
+        vanish=np.zeros(0),
+    )
+
+
+def _vanishing(numbers: KernelNumbers) -> KernelNumbers:
+    """Add how small entries behave for a program with floats; see `simulate.kernels.floats`.
+
+    vanish[k] is the largest v with f(v) <= vanish[k - 1], and f(v) = 0 for k = 0. With coefficients
+    that are not negative and lam < 1 entries stay below max |gain| / (1 - lam), up to rounding.
+    """
+    complement, rate, discount = numbers.complement, numbers.learn, numbers.discount
+    rewards = np.abs(numbers.rewards[numbers.rewards != 0])
+    small = complement >= 0 and rate > 0 and discount >= 0 and 0 < numbers.lam < _LARGEST_LAM
+    if not small or not rewards.size:
+        return numbers
+    most = 1.01 * rate * float(rewards.max()) / (1 - numbers.lam)
+    audible = 0.5 * rate * float(rewards.min())
+    # What is left of the largest entry, times gamma or 1 - alpha, beside the smallest reward.
+    lost = _LOST * min(audible, float(rewards.min())) / max(1.0, discount)
+    faint = math.ceil(math.log(lost / most) / math.log(numbers.lam * (1 + 2.0**-50)))
+
+    def shrunk(v: float) -> float:
+        return complement * v + rate * (0.0 + discount * v)
+
+    found: list[float] = []
+    last = 0.0
+    while last < most:
+        v = last / numbers.lam
+        while shrunk(v) > last:
+            v = math.nextafter(v, 0.0)
+        while shrunk(math.nextafter(v, math.inf)) <= last:
+            v = math.nextafter(v, math.inf)
+        if v <= last:  # nothing above vanishes: it sticks at a small number
+            break
+        last = v
+        found.append(v)
+    return numbers._replace(
+        most=most, faint=float(max(faint, 0)), audible=audible, vanish=np.array(found)
     )
 
 

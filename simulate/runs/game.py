@@ -20,7 +20,7 @@ from flint import fmpq
 
 from markov_lrsao.exact.rationals import rational_text
 from markov_lrsao.progress import Progress, no_progress
-from simulate.kernels.records import KernelCounts, KernelMode, KernelRules, Written
+from simulate.kernels.records import KernelCounts, KernelMode, KernelRules, Scratch, Written
 from simulate.runs.decide import History
 from simulate.runs.encoding import EncodedLaw
 from simulate.runs.rules import NO_RULES, RULES, Rules
@@ -67,8 +67,8 @@ class Watch:
             seed,
             rules.arrays(encoded.step_law),
             np.zeros(law.n + 1, dtype=np.int64),
-            np.zeros((len(law.milestones), law.n + 1, len(law.each)), dtype=np.int64),
-            np.zeros((law.rows, len(law.each) + 1), dtype=np.int64),
+            np.zeros((len(law.milestones), law.n + 1, law.actions), dtype=np.int64),
+            np.zeros((law.rows, law.actions + 1), dtype=np.int64),
             [],
         )
 
@@ -172,6 +172,7 @@ class Game:
         self.kernels: Any = play
         self.stop = Stop() if stop is None else stop
         self._encoded = encoded
+        self._numbers = encoded.numbers if exact else encoded.float_numbers
         self.mode = KernelMode(
             event,
             exact,
@@ -186,6 +187,17 @@ class Game:
         return (
             np.empty((runs, len(self._encoded.law.milestones)), dtype=np.int64),
             np.zeros((runs, self.kernels.FACTS), dtype=np.int64),
+        )
+
+    def scratch(self) -> Scratch:
+        """Return memory for runs, one after the other."""
+        law = self._encoded.law
+        return Scratch(
+            q=np.empty(law.rows * law.actions * 4),
+            tops=np.zeros(law.rows, dtype=np.int64),
+            names=np.zeros(self.kernels.LENGTH, dtype=np.int64),
+            codes=np.zeros(len(self._encoded.sites.zone), dtype=np.uint16),
+            streams=np.zeros((2, self.kernels.WORDS), dtype=np.uint64),
         )
 
     def compile(self) -> None:
@@ -212,12 +224,14 @@ class Game:
             places, decisions = _flat(known, first + i, len(hits[part]))
             self.kernels.play_block(
                 self._encoded.law,
-                self._encoded.numbers,
+                self._numbers,
+                self._encoded.sites,
                 self.mode,
                 counts,
                 first + i,
                 decisions,
                 places,
+                self.scratch(),
                 hits[part],
                 facts[part],
                 self.stop.flag,
@@ -271,23 +285,22 @@ class Game:
 
     def _play_one(self, run: int, decisions: Sequence[int], room: int, limit: int | None) -> Played:
         hits, facts = self.arrays(1)
-        law = self._encoded.law
-        q = np.empty(law.rows * len(law.each) * 4)
-        streams = np.empty((2, self.kernels.WORDS), dtype=np.uint64)
+        scratch = self.scratch()
         written = Written(hits[0], facts[0], np.zeros((room, self.kernels.COLUMNS), dtype=np.int64))
         self.kernels.play(
-            law,
-            self._encoded.numbers,
+            self._encoded.law,
+            self._numbers,
+            self._encoded.sites,
             self.mode if limit is None else self.mode._replace(limit=limit),
             _unwatched(),
             run,
             np.array(decisions, dtype=np.int64),
-            q,
-            streams,
+            scratch,
             written,
             self.stop.flag,
         )
-        return Played(written.hits, written.facts, written.trace[: int(written.facts[4])], q)
+        trace = written.trace[: int(written.facts[4])]
+        return Played(written.hits, written.facts, trace, scratch.q)
 
 
 def _flat(known: Decisions, first: int, runs: int) -> tuple[IntArray, IntArray]:

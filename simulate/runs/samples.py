@@ -7,6 +7,7 @@ and every statistic has to say what it does with it. Nothing here averages over 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from simulate.runs.searching import SearchTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from pyarrow import Table
 
 __all__ = ["Arithmetic", "Kernel", "Monitors", "Samples", "Violation"]
 
@@ -165,8 +167,20 @@ class Samples:
             | {f"phase{k}": column for k, column in enumerate(times.T, start=1)}
         )
 
+    def to_arrow(self) -> Table:
+        """Return a pyarrow Table with one line per run and the settings in its metadata."""
+        from simulate.runs.tables import arrow_table
+
+        return arrow_table(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write one line per run; .csv, .parquet, .arrow or .feather says the format."""
+        from simulate.runs.tables import write_runs
+
+        write_runs(self, path)
+
     def describe(self) -> dict[str, Any]:
-        """Return what was simulated, for encoded and files."""
+        """Return what was simulated, for results and files."""
         landscape, algorithm = self.law.landscape, self.law.algorithm
         parameters = alpha = gamma = None
         if isinstance(algorithm, Algorithm):

@@ -13,19 +13,14 @@ than T. So the null distribution is Pearson's type III with the right mean, vari
 *Ends.* Runs have a step limit so far out that, by Chebyshev's inequality with the fourth moment,
 one that reaches it has a p-value below any level in use.
 
-*Bit strings.* The paper's Algorithm 1 on bit strings, with the paper's objectives and without the
-law table, is played on the random streams of the step kernel; every choice must be the same. So
-must every line of the law table: a wrong reward need not change a choice. This is no statistics:
-a single difference is a disproof, p-value 0.
+*Traps and kernels.* Where runs can get stuck, numbers of runs are binomial; where nothing is
+known, the two kernels are compared with each other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,40 +28,29 @@ import numpy.typing as npt
 
 from markov_lrsao.answers.results import RuntimeResult
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.exact.rationals import fraction, to_float
+from markov_lrsao.exact.quantity import Trap
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.law import StepLaw
-from markov_lrsao.model.parameters import Parameters
-from simulate.runs.reference import (
-    Moment,
-    Objective,
-    StreamChooser,
-    bit_string_objectives,
-    run_on_bit_strings,
-)
-from simulate.runs.runner import trace_run
 from simulate.runs.samples import Samples
-from simulate.runs.streams import Stream, stream_key
 
 __all__ = [
     "Comparison",
     "all_end",
     "binned",
-    "bit_strings",
     "enclosed_means",
     "goodness_of_fit",
     "mean_test",
     "moments",
     "step_limit",
+    "stuck_runs",
+    "two_kernels",
     "variance_test",
 ]
 
 _MOST_BINS = 40
 _LEAST_EXPECTED = 20.0
 _BEYOND = 1e-6  # a run at the step limit is this much less likely than the level of all tests
-_REFERENCE_STEPS, _LONGEST_REFERENCE = 6000, 1500
-_WHOLE_TABLE = 2000  # beyond this n a part of the law table is compared
 
 Values = npt.NDArray[np.int64]
 
@@ -175,6 +159,69 @@ def enclosed_means(found: RuntimeResult, samples: Samples) -> list[Comparison]:
     return tests
 
 
+def stuck_runs(trap: Trap, samples: Samples) -> list[Comparison]:
+    """Compare how many runs have not ended, and how many surely never will, with P(stuck).
+
+    Of N runs at least those that get stuck do not end, and of those that surely never end each is
+    stuck. So neither number may lie on the wrong side of N P(stuck), whatever the step limit is.
+    """
+    from scipy.stats import binom
+
+    runs = samples.runs
+    late = int(samples.censored.sum())
+    surely = 0 if samples.stuck is None else int((samples.stuck >= 0).sum())
+    low, high = to_float(trap.lower), to_float(trap.upper)
+    return [
+        Comparison(
+            "runs not ended, at least P(stuck)",
+            f"binomial, limit {samples.limit:,}",
+            low,
+            late / runs,
+            late - runs * low,
+            float(binom.cdf(late, runs, low)),
+        ),
+        Comparison(
+            "runs surely stuck, at most P(stuck)",
+            "binomial",
+            high,
+            surely / runs,
+            surely - runs * high,
+            float(binom.sf(surely - 1, runs, high)),
+        ),
+    ]
+
+
+def two_kernels(fast: Samples, slow: Samples) -> list[Comparison]:
+    """Compare runs of the two kernels: how many end, and the mean of T among these (Welch)."""
+    from scipy.stats import fisher_exact, ttest_ind
+
+    ended = [int((~samples.censored).sum()) for samples in (fast, slow)]
+    late = [int(samples.censored.sum()) for samples in (fast, slow)]
+    tests = [
+        Comparison(
+            "runs ended, event against step",
+            f"Fisher, limit {fast.limit:,}",
+            ended[1] / slow.runs,
+            ended[0] / fast.runs,
+            float(ended[0] / fast.runs - ended[1] / slow.runs),
+            float(fisher_exact([ended, late]).pvalue),
+        )
+    ]
+    if min(ended) > 1:
+        found = ttest_ind(fast.times, slow.times, equal_var=False)
+        tests.append(
+            Comparison(
+                "T, event against step",
+                "Welch's t",
+                float(slow.times.mean()),
+                float(fast.times.mean()),
+                float(found.statistic),
+                float(found.pvalue),
+            )
+        )
+    return tests
+
+
 def step_limit(exact: RuntimeResult, runs: int, level: float) -> int:
     """Return a number of steps that one of the runs reaches with probability <= 1e-6 level.
 
@@ -264,108 +311,3 @@ def _pool(expected: Any, observed: Any) -> tuple[Any, Any]:
         merged[-1][1] += last[1]
     table = np.array(merged)
     return table[:, 0], table[:, 1]
-
-
-def bit_strings(
-    law: StepLaw,
-    parameters: Parameters,
-    seed: int,
-    path: tuple[int, ...],
-    objectives: Mapping[str, Objective] | None = None,
-) -> Comparison:
-    """Compare table and step kernel with the paper's algorithm on bit strings.
-
-    The objectives are Jump's as the paper defines them, unless others are given.
-
-    Runs 0, 1, .. are compared from their start, up to so many steps each and in all; the
-    reference computes in fractions that grow with every step.
-    """
-    landscape = law.landscape
-    same = _same_table(law, parameters, objectives)
-    left, run, differences = _REFERENCE_STEPS, 0, int(not same)
-    while left > 0 and not differences:
-        limit = min(left, _LONGEST_REFERENCE)
-        chooser = StreamChooser(Stream(stream_key(seed, *path), run))
-        literal = list(
-            run_on_bit_strings(
-                landscape.n,
-                landscape.ell,
-                parameters,
-                chooser,
-                limit=limit,
-                objectives=objectives,
-                target=landscape.target,
-            )
-        )
-        # One step more than a run that ended: a kernel that goes on is seen, and not followed.
-        most = min(limit, len(literal) + 1)
-        trace = trace_run(law, seed=seed, run=run, kernel="step", limit=most, path=path)
-        differences += not _same_choices(law.actions, literal, trace)
-        left -= len(literal)
-        run += 1
-    return Comparison(
-        "bit strings",
-        f"{run} runs",
-        0.0,
-        float(differences),
-        float(differences),
-        0.0 if differences else 1.0,
-    )
-
-
-def _looked_at(landscape: Landscape) -> list[int]:
-    """Return all positions; at large n some, and all where the phases meet."""
-    n = landscape.n
-    if n <= _WHOLE_TABLE:
-        return list(range(n + 1))
-    near = {place + d for place in (0, *landscape.milestones) for d in range(-3, 4)}
-    return sorted(p for p in near | set(range(0, n + 1, n // 100)) if 0 <= p <= n)
-
-
-def _same_table(
-    law: StepLaw, parameters: Parameters, objectives: Mapping[str, Objective] | None = None
-) -> bool:
-    """Whether moves are accepted and rewarded, and rows told apart, as on bit strings."""
-    n = law.n
-    if objectives is None:
-        objectives = bit_string_objectives(n, law.landscape.ell)
-    literal = objectives
-    positions = _looked_at(law.landscape)
-
-    @cache
-    def value(name: str, p: int) -> int | Fraction:
-        return literal[name]([1] * p + [0] * (n - p))
-
-    if law.actions != tuple(objectives):
-        return False
-    penalty = fraction(parameters.r)
-    for name in objectives:
-        for p in positions:
-            for direction, other in enumerate((p - 1, p + 1)):
-                if not 0 <= other <= n:
-                    continue
-                gain = value(name, other) - value(name, p)
-                reward = gain if gain > 0 else -penalty if gain == 0 else 0
-                step = law.step(p, name, direction)
-                if (step.accepted, fraction(step.reward)) != (gain >= 0, reward):
-                    return False
-    seen = {(value(law.landscape.target, p), int(law.row[p])) for p in positions}
-    return len(seen) == len({value for value, _ in seen}) == len({row for _, row in seen})
-
-
-def _same_choices(actions: tuple[str, ...], literal: list[Moment], trace: Values) -> bool:
-    """Whether a kernel's trace has the positions, ties, actions and rejections of a run."""
-    made = 0
-    for t, p, mask, rejections, action, direction in trace.tolist():
-        tied = tuple(name for k, name in enumerate(actions) if mask >> k & 1)
-        steps = literal[t : t + rejections + (action >= 0)]
-        if t != made or len(steps) != rejections + (action >= 0):
-            return False
-        if any((m.position, m.tied) != (p, tied) for m in steps):
-            return False
-        if any(m.accepted for m in steps[:rejections]):
-            return False
-        if action >= 0 and (steps[-1].action, steps[-1].direction) != (actions[action], direction):
-            return False
-        made += len(steps)
-    return made == len(literal)

@@ -9,6 +9,9 @@ an instance (n, l) at one point of (H):
 - all runs end within a step limit that the exact moments make all but impossible to reach;
 - the step kernel's choices against those on bit strings, on the same random numbers.
 
+Where E[T] is infinite or not known exactly, on landscapes other than Jump, what is known is
+compared.
+
 `comparisons` has the tests. With m of them in all, each is made at the level `level` / m
 (Bonferroni), so if everything is right, the probability that any test of the family fails is at
 most `level`, whether the tests depend on each other or not (up to the errors of the approximations
@@ -19,22 +22,27 @@ failure like the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import isqrt
-from typing import Any
 
 from flint import fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, runtime
 from markov_lrsao.answers.results import RuntimeResult
+from markov_lrsao.chains.solvers import Field
 from markov_lrsao.errors import (
+    CrossingError,
     NotAbsorbingError,
     ParameterError,
+    Refused,
     SolverError,
+    StateSpaceTooLargeError,
     UndecidedComparisonError,
     VerificationError,
+    attempt,
 )
-from markov_lrsao.exact.quantity import Approximate, Exact
+from markov_lrsao.exact.quantity import Approximate, Exact, Trap
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.catalogue import Entry
 from markov_lrsao.model.landscape import JUMP, Landscape
@@ -45,15 +53,18 @@ from simulate.runs.reference import objectives_on
 from simulate.runs.runner import check_runs, default_limit, simulate
 from simulate.runs.samples import Arithmetic, Kernel, Samples
 from simulate.runs.streams import stream_key
+from simulate.statistics.agreement import Agreement, Experiment
 from simulate.statistics.comparisons import (
     Comparison,
     all_end,
-    bit_strings,
     enclosed_means,
     goodness_of_fit,
     moments,
     step_limit,
+    stuck_runs,
+    two_kernels,
 )
+from simulate.statistics.literal import bit_strings
 
 __all__ = [
     "POINTS",
@@ -68,6 +79,16 @@ __all__ = [
 ]
 
 _LARGEST_RATIONAL = 100  # beyond it the engine's float solution is far closer than any simulation
+_STUCK_LIMIT = 20  # times n^2 steps: most runs that can end do
+_TWO_KERNELS_LIMIT, _STEP_RUNS = 100, 2000  # of comparisons without exact values
+_NO_ANSWER = (
+    CrossingError,
+    NotAbsorbingError,
+    SolverError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+    VerificationError,
+)
 
 _GIVEN = "given"
 POINTS = ("paper", "flat", "eager")
@@ -92,102 +113,6 @@ def point(name: str, n: int, ell: int, landscape: Landscape | None = None) -> Pa
     }[name]
     interval = hypothesis_h(landscape, Parameters(alpha, gamma, fmpq(0)))
     return Parameters(alpha, gamma, interval.lower + share * (interval.upper - interval.lower))
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """One (n, l) at one point of (H): how it was simulated and what came out."""
-
-    n: int
-    ell: int
-    point: str
-    runs: int
-    seed: int
-    limit: int | None
-    method: str
-    decisions: int
-    comparisons: tuple[Comparison, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Agreement:
-    """All experiments, and what the family of tests says.
-
-    Attributes
-    ----------
-    level : family-wise error level
-    threshold : p-value below which a single test fails, level / number of tests
-    largest_z : the same as a bound on |z|
-    """
-
-    level: float
-    experiments: tuple[Experiment, ...]
-
-    @property
-    def tests(self) -> int:
-        """Number of tests."""
-        return sum(len(experiment.comparisons) for experiment in self.experiments)
-
-    @property
-    def threshold(self) -> float:
-        """Level of one test."""
-        return self.level / self.tests
-
-    @property
-    def largest_z(self) -> float:
-        """Largest |z| that passes."""
-        from scipy.stats import norm
-
-        return float(norm.isf(self.threshold / 2))
-
-    @property
-    def failures(self) -> tuple[tuple[Experiment, Comparison], ...]:
-        """The tests that fail, with their experiments."""
-        return tuple(
-            (experiment, c)
-            for experiment in self.experiments
-            for c in experiment.comparisons
-            if not c.p_value >= self.threshold
-        )
-
-    @property
-    def agrees(self) -> bool:
-        """Whether no test fails."""
-        return not self.failures
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "agrees": self.agrees,
-            "family_wise_level": self.level,
-            "tests": self.tests,
-            "p_threshold": self.threshold,
-            "z_threshold": self.largest_z,
-            "failures": [
-                {
-                    "n": experiment.n,
-                    "ell": experiment.ell,
-                    "point": experiment.point,
-                    "quantity": c.quantity,
-                    "p_value": c.p_value,
-                }
-                for experiment, c in self.failures
-            ],
-            "experiments": [
-                {
-                    "n": experiment.n,
-                    "ell": experiment.ell,
-                    "point": experiment.point,
-                    "runs": experiment.runs,
-                    "seed": experiment.seed,
-                    "limit": experiment.limit,
-                    "exact_method": experiment.method,
-                    "exact_decisions": experiment.decisions,
-                    "tests": [c.to_dict() for c in experiment.comparisons],
-                }
-                for experiment in self.experiments
-            ],
-        }
 
 
 def grid(n_max: int, n_min: int = 9, named: Entry | None = None) -> list[tuple[int, int]]:
@@ -236,7 +161,9 @@ def cross_validate(
 ) -> Agreement:
     """Compare exact with simulated runtimes, experiment by experiment: of LRSAO on Jump, or others.
 
-    Where the engine encloses E[T], the simulated mean is compared with the enclosure.
+    Where the engine encloses E[T], the simulated mean is compared with the enclosure; where runs
+    get stuck, the share of those that do with its probability. Where it has no answer on another
+    landscape than Jump, the two kernels are compared with each other, and the experiment says so.
 
     Parameters
     ----------
@@ -304,56 +231,71 @@ def _compare(
     """
     check_hypothesis(landscape, algorithm)
     law = StepLaw.of(landscape, algorithm)
-
-    def experiment(
-        tests: list[Comparison], limit: int | None = None, decisions: int = 0, method: str = ""
-    ) -> Experiment:
-        return Experiment(
-            landscape.n,
-            landscape.ell,
-            name,
-            play.runs,
-            play.seed,
-            limit,
-            method,
-            decisions,
-            tuple(tests),
-        )
-
     tests: list[Comparison] = []
     if algorithm.parameters is not None:
         literal = objectives_on(landscape) if own else None
         tests.append(bit_strings(law, algorithm.parameters, play.seed, play.path, literal))
-        if not tests[0].p_value:
-            return experiment(tests)
-    exact = _exact(landscape, algorithm)
-    if exact is None and own:
-        found = _enclosed(landscape, algorithm)
-        if found is not None:
+    about = Experiment(landscape.n, landscape.ell, name, play.runs, play.seed, tuple(tests))
+    if tests and not tests[0].p_value:
+        return about
+    found = _answer(landscape, algorithm)
+    match found:
+        case RuntimeResult() if _has_moments(found):
+            return _with_moments(about, law, found, play, level, distributions)
+        case _ if not own and name != _GIVEN:
+            return about.and_then([Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
+        case RuntimeResult(trap=Trap() as trap):
+            samples = _simulated(law, play, _STUCK_LIMIT * landscape.n**2)
+            return about.and_then(stuck_runs(trap, samples), samples, found.method)
+        case RuntimeResult() if found.total.upper is not None and not found.total.infinite:
             samples = _simulated(law, play, default_limit(landscape.n))
-            tests += enclosed_means(found, samples)
-            return experiment(tests, samples.limit, int(samples.decisions.sum()), found.method)
-    if exact is None and (own or name == _GIVEN):
-        raise ParameterError(
-            f"on {landscape.name} at n = {landscape.n}, ell = {landscape.ell} and these "
-            f"hyper-parameters E[T] is neither known exactly nor enclosed, which a comparison "
-            f"needs: choose others"
-        )
-    if exact is None:
-        return experiment([*tests, Comparison("E[T] is a number", "engine", None, None, 0.0, 0.0)])
-    limit = step_limit(exact, play.runs, level)
-    samples = _simulated(law, play, limit)
-    tests.append(all_end(samples, level))
+            return about.and_then(enclosed_means(found, samples), samples, found.method)
+    return _without_answer(about, law, found, play)
+
+
+def _with_moments(
+    about: Experiment,
+    law: StepLaw,
+    exact: RuntimeResult,
+    play: _Play,
+    level: float,
+    distributions: bool,
+) -> Experiment:
+    """Compare with exact moments, and with the exact law where that is known, too."""
+    samples = _simulated(law, play, step_limit(exact, play.runs, level))
+    tests, omitted = [all_end(samples, level)], ""
     if not samples.censored.any():
         tests += moments(exact, samples)
         if distributions:
-            tests.append(goodness_of_fit(landscape, algorithm, samples))
-    return experiment(
-        tests,
-        limit,
-        int(samples.decisions.sum()),
-        exact.method if exact.exact else f"{exact.method}, float",
+            way = partial(goodness_of_fit, law.landscape, law.algorithm, samples)
+            match attempt(way, _NO_ANSWER):
+                case Refused(reason):
+                    omitted = f"law of T: {_in_short(reason)}"
+                case Comparison() as fit:
+                    tests.append(fit)
+    method = exact.method if exact.exact else f"{exact.method}, float"
+    return about.and_then(tests, samples, method, omitted)
+
+
+def _without_answer(
+    about: Experiment, law: StepLaw, found: RuntimeResult | Refused, play: _Play
+) -> Experiment:
+    """Compare the two kernels with each other: nothing is known that runs could be held against.
+
+    The step kernel's choices are those on bit strings.
+    """
+    limit = _TWO_KERNELS_LIMIT * law.n**2
+    fast = _simulated(law, replace(play, kernel="event"), limit)
+    few = replace(play, kernel="step", runs=min(play.runs, _STEP_RUNS), path=(*play.path, 1))
+    reason = _in_short(found.reason) if isinstance(found, Refused) else "no finite bounds"
+    return about.and_then(
+        two_kernels(fast, _simulated(law, few, limit)), fast, "", f"E[T]: {reason}"
     )
+
+
+def _in_short(reason: Exception) -> str:
+    """Return a reason without its advice, which is for other commands."""
+    return str(reason).partition("; ")[0]
 
 
 def _simulated(law: StepLaw, play: _Play, limit: int) -> Samples:
@@ -369,29 +311,19 @@ def _simulated(law: StepLaw, play: _Play, limit: int) -> Samples:
     )
 
 
-def _enclosed(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
-    """Return the engine's moments if those of T have two finite ends."""
-    try:
-        found = runtime(landscape, algorithm)
-    except (NotAbsorbingError, UndecidedComparisonError, SolverError, VerificationError):
-        return None
-    ends = [q.upper for q in (found.total, found.variance) if not q.infinite]
-    return found if len(ends) == 2 and None not in ends else None
+def _answer(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | Refused:
+    """Return the engine's answer: with four moments, or with two where it has no more."""
+    field: Field = "exact" if landscape.n <= _LARGEST_RATIONAL else "float"
+    found = attempt(partial(runtime, landscape, algorithm, moments=4, field=field), _NO_ANSWER)
+    if isinstance(found, Refused) and isinstance(found.reason, CrossingError | SolverError):
+        return attempt(partial(runtime, landscape, algorithm), _NO_ANSWER)
+    return found
 
 
-def _exact(landscape: Landscape, algorithm: Algorithm) -> RuntimeResult | None:
-    """Return the engine's four moments; None where it has no finite and exact ones.
-
-    It must have them at the standard points; at a caller's it may be that nobody knows them.
-    """
-    try:
-        exact = runtime(
-            landscape,
-            algorithm,
-            moments=4,
-            field="exact" if landscape.n <= _LARGEST_RATIONAL else "float",
-        )
-    except (NotAbsorbingError, UndecidedComparisonError, SolverError, VerificationError):
-        return None
-    quantities = (exact.total, exact.variance, *exact.phases, *exact.phase_variances)
-    return exact if all(isinstance(q, Exact | Approximate) for q in quantities) else None
+def _has_moments(found: RuntimeResult) -> bool:
+    """Whether four moments are known, exactly or in floats."""
+    quantities = (found.total, found.variance, *found.phases, *found.phase_variances)
+    higher = (found.higher, *found.phase_higher)
+    return all(isinstance(q, Exact | Approximate) for q in quantities) and all(
+        len(each) == 2 for each in higher
+    )

@@ -43,11 +43,34 @@ def told_apart(graph: Graph) -> set[tuple[int, int]]:
         apart |= more
 
 
-def classes_of(graph: Graph) -> Sequence[int]:
+def classes_of(graph: Graph, known: bool = False) -> Sequence[int]:
     return coarsest_partition(
         [seen for seen, _ in graph],
         lambda i, classes: frozenset(classes[j] for j in graph[i][1]),
+        (lambda i: graph[i][1]) if known else None,
     )
+
+
+@given(graphs)
+def test_known_successors_give_the_same_classes(graph: Graph) -> None:
+    """Only what can have changed is looked at again; the coarsest partition is one."""
+    assert list(classes_of(graph, known=True)) == list(classes_of(graph))
+
+
+def test_long_chains_with_known_successors() -> None:
+    """Rounds that move one element each, from either end, and counts of signatures."""
+    length = 60
+    graph: Graph = [(int(i == length - 1), [min(i + 1, length - 1)]) for i in range(length)]
+    assert classes_of(graph, known=True) == list(range(length)) == list(classes_of(graph))
+    asked: list[int] = []
+
+    def signature(i: int, classes: Sequence[int]) -> int:
+        asked.append(i)
+        return classes[min(i + 1, length - 1)]
+
+    found = coarsest_partition([seen for seen, _ in graph], signature, lambda i: graph[i][1])
+    assert len(set(found)) == length
+    assert len(asked) < 5 * length  # and not length squared
 
 
 @given(graphs)

@@ -335,33 +335,3 @@ def test_counters_carry_over() -> None:
         counter=np.array([2**64 - 3, 0, 3, 1], dtype=np.uint64),
     ).random_raw(40)
     assert ours == numpys.tolist()
-
-
-# -- plain floats ----------------------------------------------------------------------------
-
-
-def test_float_maxima_are_numpys() -> None:
-    draw = random.Random(12)
-    for _ in range(500):
-        q = np.array([draw.choice([-1.0, 0.0, 0.5, 0.5, 2.0]) for _ in range(24)])
-        row = 12 * draw.randrange(2)
-        values = q[row : row + 12 : 4]
-        mask, best = updates.argmax_float(q, row, 3)
-        assert mask == sum(1 << a for a in range(3) if values[a] == values.max())
-        assert mask >> best & 1
-
-
-def test_float_rejections_stop_where_another_entry_is_as_large() -> None:
-    draw = random.Random(13)
-    complement, rate, discount = 0.5, 0.5, 0.25
-    for _ in range(400):
-        q = np.array([draw.uniform(-1, 1) for _ in range(24)])
-        row, a, count = 12 * draw.randrange(2), draw.randrange(3), draw.randrange(1, 60)
-        expected, made = q.copy(), 0
-        others = max(q[row + 4 * b] for b in range(3) if b != a)
-        while made < count and expected[row + 4 * a] > others:
-            value = expected[row + 4 * a]
-            expected[row + 4 * a] = complement * value + rate * (discount * value)
-            made += 1
-        assert updates.reject_float(q, row, 3, a, count, complement, rate, discount) == made
-        assert (q == expected).all()

@@ -35,20 +35,21 @@ def test_rejections_and_the_accepted_move_have_their_laws(p: int, mask: int) -> 
         (a, d): (p if d == 0 else 9 - p)
         for a in actions
         for d in (0, 1)
-        if kernel.accepted[p, a, d]
+        if kernel.accepted[kernel.kind[p], a, d]
     }
-    total = moves.accepted_weight(kernel, p, mask)
+    size, best = len(actions), actions[0]
+    total = moves.accepted_weight(kernel, p, mask, size, best)
     assert total == sum(accepted.values()) > 0
     chance = total / (9 * len(actions))
     counts, moved = Counter[int](), Counter[tuple[int, int]]()
     draws = 4000
     for _ in range(draws):
         rejections, cut, action, direction = moves.draw_rejections(
-            kernel, words, p, mask, len(actions), actions[0], total, 10**6
+            kernel, words, p, mask, size, best, total, 10**6
         )
         assert not cut
         if action < 0:
-            action, direction = moves.accepted_move(kernel, words, p, mask, total)
+            action, direction = moves.accepted_move(kernel, words, p, mask, size, best, total)
         counts[min(rejections, 3)] += 1
         moved[action, direction] += 1
     geometric = [chance * (1 - chance) ** k for k in range(3)]
@@ -64,7 +65,7 @@ def test_rejections_and_the_accepted_move_have_their_laws(p: int, mask: int) -> 
 
 def test_rejections_are_cut_at_the_horizon() -> None:
     kernel, words = law(), stream()
-    blocked = kernel._replace(weight=np.zeros_like(kernel.weight))
+    blocked = kernel._replace(accepted=np.zeros_like(kernel.accepted))
     assert moves.draw_rejections(blocked, words, 4, 1, 1, 0, 0, 17)[:3] == (17, True, -1)
     cuts = [moves.draw_rejections(kernel, words, 4, 3, 2, 0, 1, 3)[:2] for _ in range(400)]
     assert {made for made, _ in cuts} == {0, 1, 2, 3}
@@ -73,7 +74,7 @@ def test_rejections_are_cut_at_the_horizon() -> None:
 
 def test_quiet_events_one_after_the_other_share_a_line() -> None:
     trace = np.zeros((4, traces.COLUMNS), dtype=np.int64)
-    line = traces.trace_event(trace, traces.NO_LINE, 0, 5, 3, 1, 5, 0, 1, True)
+    line = traces.trace_event(trace, (0, False, 0, 0, 0), 0, 5, 3, 1, 5, 0, 1, True)
     line = traces.trace_event(trace, line, 6, 6, 3, 1, 0, 0, 1, True)  # it goes on
     assert line == (1, True, 3, 1, 7)
     line = traces.trace_event(trace, line, 7, 9, 3, 1, 2, 0, 1, False)  # and ends with a move

@@ -39,11 +39,13 @@ def test_unwatched_runs_end_and_leave_the_monitors_alone() -> None:
     game.kernels.play_block(
         law,
         encoded.numbers,
+        encoded.sites,
         game.mode,
         counts._replace(watch=False),
         0,
         np.zeros(0, dtype=np.int64),
         np.zeros(RUNS + 1, dtype=np.int64),
+        game.scratch(),
         hits,
         facts,
         stop.flag,
@@ -120,19 +122,25 @@ def test_the_first_violation_of_the_first_run_is_reported() -> None:
 
 def test_rejections_of_ties_are_shared_by_their_weights() -> None:
     law = EncodedLaw.of(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.paper(9)))).law
-    law = law._replace(n=10, each=(0, 1, 2, 3), weight=np.array([[9, 4, 0, 7]], dtype=np.int64))
-    uses = np.zeros((2, 1, 4), dtype=np.int64)
+    # At position 4 of 10 four actions accept a proposal with weights 10, 4, 0, 6.
+    law = law._replace(
+        n=10,
+        actions=4,
+        kind=np.zeros(11, dtype=np.int32),
+        accepted=np.array([[[1, 1], [1, 0], [0, 0], [0, 1]]], dtype=np.uint8),
+    )
+    uses = np.zeros((2, 5, 4), dtype=np.int64)
     stream = np.zeros(philox.WORDS, dtype=np.uint64)
     philox.start(stream, np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(1))
     stop = Stop().flag
-    monitors.note_rejections(law, uses, stream, 1, 0, 0b1110, 3, 1, 9000, stop)
+    monitors.note_rejections(law, uses, stream, 1, 4, 0b1110, 3, 1, 9000, stop)
     assert uses[0].sum() == 0
-    assert uses[1, 0, 0] == 0
+    assert uses[1, 4, 0] == 0
     assert uses.sum() == 9000
-    expected = 9000 * np.array([6, 10, 3]) / 19
-    assert stats.chisquare(uses[1, 0, 1:], expected).pvalue > 1e-5
-    monitors.note_rejections(law, uses, stream, 0, 0, 0b0100, 1, 2, 50, stop)
-    assert uses[0, 0].tolist() == [0, 0, 50, 0]
+    expected = 9000 * np.array([6, 10, 4]) / 20
+    assert stats.chisquare(uses[1, 4, 1:], expected).pvalue > 1e-5
+    monitors.note_rejections(law, uses, stream, 0, 4, 0b0100, 1, 2, 50, stop)
+    assert uses[0, 4].tolist() == [0, 0, 50, 0]
 
 
 # -- random choices of the event kernel ------------------------------------------------------

@@ -14,7 +14,8 @@ from simulate.runs.game import Game
 from simulate.runs.reference import StreamChooser, objectives_on, run_on_positions
 from simulate.runs.runner import simulate, trace_run
 from simulate.runs.streams import Stream, stream_key
-from simulate.statistics.comparisons import bit_strings, enclosed_means
+from simulate.statistics.comparisons import enclosed_means
+from simulate.statistics.literal import bit_strings
 
 
 def law_on(text: str, n: int, helpers: tuple[str, ...] = ()) -> StepLaw:
@@ -74,7 +75,7 @@ def test_decisions_from_part_of_a_history_are_those_from_all_of_it() -> None:
     """`decide` builds the candidates' history only, `entries` that of the whole row."""
     law = law_on("regions:widths=2+2+2,bridges=shared", 11)
     encoded = EncodedLaw.of(law)
-    samples = simulate(law, runs=2000, seed=11)
+    samples = simulate(law, runs=10_000, seed=11)
     assert samples.decisions.sum() >= 5
     game = Game(encoded, stream_key(11), True, True, None, None)
     for run in np.flatnonzero(samples.decisions)[:12].tolist():

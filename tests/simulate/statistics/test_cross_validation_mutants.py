@@ -27,7 +27,7 @@ from markov_lrsao.model.algorithm import Reward
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN
 from simulate.runs import runner
 from simulate.runs.encoding import EncodedLaw
-from simulate.statistics import comparisons, crossval
+from simulate.statistics import crossval, literal
 from simulate.statistics.crossval import cross_validate
 
 Patch = pytest.MonkeyPatch
@@ -129,31 +129,32 @@ def changed_tables(change: Callable[[EncodedLaw], dict[str, Any]]) -> Callable[[
     return mutant
 
 
+def each_its_own_kind(encoded: EncodedLaw) -> dict[str, Any]:
+    """Return the kernels' tables position by position, so that single ones can be changed."""
+    kind = encoded.law.kind
+    return {
+        "kind": np.arange(len(kind), dtype=np.int32),
+        "accepted": encoded.law.accepted[kind],
+        "gain": encoded.law.gain[kind],
+    }
+
+
 def accepted(p: int, action: int, direction: int) -> Callable[[EncodedLaw], dict[str, Any]]:
     """Turn one entry of the kernels' table of accepted moves."""
 
     def change(encoded: EncodedLaw) -> dict[str, Any]:
-        n, table = encoded.law.n, encoded.law.accepted.copy()
-        table[p, action, direction] ^= 1
-        weight = (
-            table[:, :, 0] * np.arange(n + 1)[:, None]
-            + table[:, :, 1] * (n - np.arange(n + 1))[:, None]
-        )
-        logs = np.zeros(weight.shape)
-        drawn = (weight > 0) & (weight < n)
-        logs[drawn] = 1 / np.log1p(-weight[drawn] / n)
-        return {"accepted": table, "weight": weight.astype(np.int64), "inverse_log": logs}
+        tables = each_its_own_kind(encoded)
+        tables["accepted"][p, action, direction] ^= 1
+        return tables
 
     return change
 
 
 def nothing_accepted(encoded: EncodedLaw) -> dict[str, Any]:
     """Nothing is accepted on the right plateau: no run ends."""
-    table = encoded.law.accepted.copy()
-    table[7] = 0
-    weight = encoded.law.weight.copy()
-    weight[7] = 0
-    return {"accepted": table, "weight": weight}
+    tables = each_its_own_kind(encoded)
+    tables["accepted"][7] = 0
+    return tables
 
 
 MUTANTS: dict[str, tuple[Callable[[Patch], None], set[str]]] = {
@@ -288,7 +289,7 @@ def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
     """Turn a move, a reward, or a row, near a border of Jump's pieces."""
     parameters = Parameters.paper(n)
     law = StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(parameters))
-    assert comparisons._same_table(law, parameters)
+    assert literal._same_table(law, parameters)
     for p in (1, ell, ell + 1, n - ell - 1, n - ell):
         accepted, index, row = law.accepted.copy(), law.reward_index.copy(), law.row.copy()
         accepted[p, 1, 0] ^= True
@@ -299,7 +300,7 @@ def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
             replace(law, reward_index=index),
             replace(law, row=row),
         ):
-            assert not comparisons._same_table(wrong, parameters)
+            assert not literal._same_table(wrong, parameters)
 
 
 @pytest.mark.slow

@@ -334,7 +334,7 @@ def test_which_moments_are_compared() -> None:
 def agreement(p_values: list[float], level: float = 0.01) -> Agreement:
     tests = tuple(Comparison("T", "z", 1.0, 1.0, 0.0, p) for p in p_values)
     return Agreement(
-        level=level, experiments=(Experiment(9, 2, "paper", 10, 1, 99, "joint", 0, tests),)
+        level=level, experiments=(Experiment(9, 2, "paper", 10, 1, tests, 99, "joint"),)
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clusters import Cluster
 from sweep_files import FIELDS, table
 
 from simulate.sweeps.plan import Plan
@@ -134,7 +135,7 @@ def test_a_result_that_died_with_its_worker_is_waited_for(
     from contextlib import nullcontext
     from types import SimpleNamespace
 
-    from simulate.sweeps.cluster import _Hand
+    from markov_lrsao.cluster import Hand
 
     future = Lost(*statuses)
     looks: list[int] = []
@@ -152,13 +153,15 @@ def test_a_result_that_died_with_its_worker_is_waited_for(
         as_current=nullcontext,
         status="running",
     )
-    experiment = Plan.of(FIELDS).experiments[0]
-    played: list[object] = list(_Hand(client, [(1, experiment, 0, 10)], "tcp://x").play())
-    assert played == [(1, "a batch")]
+
+    def hand() -> Hand[int, str]:
+        return Hand(client, str, [10], "tcp://x", None, "try again")
+
+    assert list(hand().play()) == [(0, "a batch")]
     assert len(looks) == len(statuses)
     client.submit = lambda *_, **__: Lost("cancelled")
-    with pytest.raises(SchedulerError, match="gave up"):
-        list(_Hand(client, [(1, experiment, 0, 10)], "tcp://x").play())
+    with pytest.raises(SchedulerError, match="gave up on a job; try again"):
+        list(hand().play())
 
 
 def test_dask_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,63 +170,13 @@ def test_dask_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         run_sweep(Plan.of(FIELDS), tmp_path / "x.sqlite", scheduler="tcp://127.0.0.1:9")
 
 
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Cluster:
-    """A scheduler and some workers, as processes of their own."""
-
-    def __init__(self, folder: Path, workers: int) -> None:
-        self.address = f"tcp://127.0.0.1:{free_port()}"
-        self._folder = folder
-        self._started: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start(
-            "dask_scheduler", "--host", self.address, "--no-dashboard", "--no-show"
-        )
-        self.workers = [
-            self._start(
-                "dask_worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"
-            )
-            for _ in range(workers)
-        ]
-
-    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{name}", *arguments],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=self._folder,
-            env=os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"},
-            start_new_session=True,
-        )
-        self._started.append(process)
-        return process
-
-    def sweep(self, plan: dict[str, Any], out: Path) -> subprocess.Popen[bytes]:
-        """Start a sweep on the cluster; Ctrl-C reaches it even if it is ignored here."""
-        file = self._folder / "plan.json"
-        file.write_text(json.dumps(plan))
-        process = subprocess.Popen(
-            command("sweep", file, "--out", out, "--scheduler", self.address),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-        self._started.append(process)
-        return process
-
-    def __enter__(self) -> Cluster:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self._started:
-            process.kill()
-            process.communicate(timeout=10)
+def started(
+    cluster: Cluster, plan: dict[str, Any], folder: Path, out: Path
+) -> subprocess.Popen[bytes]:
+    """Start a sweep on a cluster."""
+    file = folder / "plan.json"
+    file.write_text(json.dumps(plan))
+    return cluster.start("sweep", file, "--out", out)
 
 
 @pytest.mark.slow
@@ -232,7 +185,7 @@ def test_dask_cluster_with_a_killed_worker(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     out, undisturbed = tmp_path / "dask.sqlite", tmp_path / "undisturbed.sqlite"
     with Cluster(tmp_path, 2) as cluster:
-        sweep = cluster.sweep(LONG, out)
+        sweep = started(cluster, LONG, tmp_path, out)
         wait_for_rows(out, 15, sweep)
         cluster.workers[0].kill()
         assert sweep.wait(timeout=120) == 0, sweep.stderr.read() if sweep.stderr else ""
@@ -251,7 +204,7 @@ def test_a_sweep_on_dask_that_is_cut_off(tmp_path: Path, event: str) -> None:
     out = tmp_path / "dask.sqlite"
     hours = {"n": [300, 20_000], "ell": 2, "runs": 20, "batch": 10, "kernel": "step", "seed": 5}
     with Cluster(tmp_path, 1) as cluster:
-        sweep = cluster.sweep(hours, out)
+        sweep = started(cluster, hours, tmp_path, out)
         wait_for_rows(out, 2, sweep)
         if event == "Ctrl-C":
             sweep.send_signal(signal.SIGINT)
