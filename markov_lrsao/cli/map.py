@@ -118,9 +118,11 @@ def map_(
 
 def _object(found: RegimeMap, quantity: str) -> dict[str, Any]:
     """Return the map, and the borders that cross it as curves in its coordinates."""
-    from markov_lrsao.figures.maps import border_curves
+    from markov_lrsao.figures.maps import map_figure
 
-    return found.to_dict(quantity) | {"borders": border_curves(found.plan)}
+    grid = map_figure(found, quantity).grid or {}
+    shown = {name: grid[name] for name in ("areas", "borders", "ends")}
+    return found.to_dict(quantity) | shown
 
 
 def _command(options: Mapping[str, object], outside_h: bool) -> str:

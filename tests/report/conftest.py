@@ -23,6 +23,7 @@ SMALL = Settings(
     runs=8,
     small=(20, 20, 1),
     large=(20, 60, 40),
+    curve_n=(16, 40, 3),
     earl_n=(20, 20, 1),
     earl_runs=8,
     earl_budget=2,
