@@ -85,8 +85,8 @@ class Settings:
     profile_n : size of the profiles (exact rationals)
     objectives : (n, l) of the objectives and of the plateaus
     graph : (n, l) of the other graphs
-    map_at, map_grid : (n, l) of the regime map, its numbers of alphas and of penalties (regions
-        and their values do not depend on them)
+    map_at, map_alpha : (n, l) of the regime map, its first and last alpha
+    map_grid : its numbers of alphas and of penalties; areas and their values do not depend on them
     """
 
     seed: int = 1
@@ -108,6 +108,7 @@ class Settings:
     objectives: tuple[int, int] = (30, 5)
     graph: tuple[int, int] = (14, 2)
     map_at: tuple[int, int] = (30, 5)
+    map_alpha: tuple[str, str] = ("0.1", "0.99")
     map_grid: tuple[int, int] = (33, 25)
 
     @classmethod

@@ -263,7 +263,8 @@ def _family(border: Border) -> tuple[str, str, dict[str, Any]]:
 
 def _regime_map(settings: Settings, progress: Progress) -> FigureData:
     (n, ell), (columns, rows) = settings.map_at, settings.map_grid
-    plan = MapPlan.of(n, ell, f"0.1:0.99@{columns}", r_relative=f"0.01:0.99@{rows}")
+    first, last = settings.map_alpha
+    plan = MapPlan.of(n, ell, f"{first}:{last}@{columns}", r_relative=f"0.01:0.99@{rows}")
     found = regime_map(plan, progress=progress)
     return map_figure(found, "total")
 

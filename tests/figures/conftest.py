@@ -22,6 +22,7 @@ SMALL = Settings(
     quantile_n=(16, 20, 2),
     profile_n=20,
     map_at=(9, 2),
+    map_alpha=("0.5", "0.97"),
     map_grid=(3, 2),
 )
 
