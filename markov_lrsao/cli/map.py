@@ -31,7 +31,7 @@ from markov_lrsao.tables import table
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from markov_lrsao.regimes.grid import RegimeMap
+    from markov_lrsao.regimes.grid import MapPlan, RegimeMap
 
 __all__ = ["map_"]
 
@@ -83,6 +83,13 @@ def map_(
     tolerance: ToleranceOption = None,
     max_states: Annotated[int, MAX_STATES] = 3000,
     outside_h: OutsideHOption = False,
+    only_borders: Annotated[
+        bool,
+        typer.Option(
+            "--borders",
+            help="Solve nothing: print the borders at each alpha, and in which area each r lies.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Map E[T], a phase or the standard deviation over alpha and r, with the regimes' borders.
@@ -105,6 +112,11 @@ def map_(
         tolerance=tolerance,
         max_states=max_states,
     )
+    if only_borders:
+        asked = r is not None or r_relative is not None
+        listed = [_borders_at(plan, alpha, asked) for alpha in plan.alphas]
+        emit(as_json, lambda: {"n": n, "ell": ell, "alphas": listed}, lambda: _borders_text(listed))
+        return
     if state is None and files:
         state = files[0].with_suffix(".sqlite")
     found = regime_map(plan, state=state, workers=workers, progress=terminal_progress)
@@ -117,12 +129,62 @@ def map_(
 
 
 def _object(found: RegimeMap, quantity: str) -> dict[str, Any]:
-    """Return the map, and the borders that cross it as curves in its coordinates."""
+    """Return the map, and its picture's data: areas, borders, points."""
     from markov_lrsao.figures.maps import map_figure
 
-    grid = map_figure(found, quantity).grid or {}
-    shown = {name: grid[name] for name in ("areas", "borders", "ends")}
-    return found.to_dict(quantity) | shown
+    return found.to_dict(quantity) | {"figure": map_figure(found, quantity).to_dict()}
+
+
+def _borders_at(plan: MapPlan, alpha: fmpq, asked: bool) -> dict[str, Any]:
+    """Return the borders at an alpha, and the areas of the plan's penalties there."""
+    from markov_lrsao.exact.rationals import decimal_text, rational_text
+    from markov_lrsao.regimes.areas import areas
+    from markov_lrsao.regimes.borders import borders
+
+    here = areas(plan.n, plan.ell, [alpha], plan.gamma) if plan.ell >= 2 else ()
+    exits = 1 + sum(area.name.startswith("k") for area in here)
+    points = []
+    for p in plan.points if asked else ():
+        if p.alpha != alpha:
+            continue
+        area = next((a for a in here if a.contains(alpha, p.r)), None)
+        ends = None if area is None else area.interval(alpha)
+        points.append(
+            {
+                "r": rational_text(p.r),
+                "inside_h": p.inside,
+                "area": None if area is None else area.name,
+                "decided": area is not None and area.decided,
+                "interval": None if ends is None else [decimal_text(e, 10) for e in ends],
+            }
+        )
+    return {
+        "alpha": rational_text(alpha),
+        "gamma": rational_text(plan.gamma),
+        "borders": [
+            {"name": b.name, "condition": b.condition, "r": decimal_text(b.r(alpha), 10)}
+            for b in borders(plan.n, plan.ell, plan.gamma, exits=exits)
+        ],
+        "points": points,
+    }
+
+
+def _borders_text(listed: list[dict[str, Any]]) -> str:
+    """Return a table of borders for each alpha, and a line for each point."""
+    parts = []
+    for at in listed:
+        rows = [[b["name"], b["r"], b["condition"]] for b in at["borders"]]
+        parts.append(f"alpha = {at['alpha']}, gamma = {at['gamma']}")
+        parts.append(table(["border", "r", "condition"], rows, right=[1]))
+        for p in at["points"]:
+            if p["area"] is None:
+                where = "on a border" if p["inside_h"] else "outside (H)"
+            else:
+                low, high = p["interval"]
+                law = "one law of T" if p["decided"] else "the borders leave the law open"
+                where = f"in the area {p['area']}: {low} < r < {high}, {law}"
+            parts.append(f"r = {p['r']} is {where}")
+    return "\n\n".join(parts)
 
 
 def _command(options: Mapping[str, object], outside_h: bool) -> str:

@@ -12,7 +12,15 @@ import pytest
 
 from markov_lrsao.report.mathematics import EULER, displayed, formula
 
-NAMES: dict[str, Any] = {"n": 7, "l": 2, "k": 3, "b": 4, "alpha": Fraction(3, 4), "gamma": Fraction(1, 5), "q": 2}
+NAMES: dict[str, Any] = {
+    "n": 7,
+    "l": 2,
+    "k": 3,
+    "b": 4,
+    "alpha": Fraction(3, 4),
+    "gamma": Fraction(1, 5),
+    "q": 2,
+}
 LETTERS = {"α": "alpha", "γ": "gamma"}
 
 

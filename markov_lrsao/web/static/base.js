@@ -19,7 +19,8 @@ const Base = (() => {
   function svg(tag, attributes = {}, ...children) {
     const element = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes)) {
-      if (known(value) && value !== false) element.setAttribute(name, value);
+      if (name === "tint") element.style.fill = value; // a style attribute would need a laxer content security policy
+      else if (known(value) && value !== false) element.setAttribute(name, value);
     }
     element.append(...children);
     return element;

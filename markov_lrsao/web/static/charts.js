@@ -50,7 +50,7 @@ const Charts = (() => {
       padding: [12, 24, 0, 0],
       scales: { x: { time: false, distr: log.x ? 3 : 1, range: ends(members, log.x) },
         y: { distr: log.y ? 3 : 1, range: data.y.ends ? () => data.y.ends : heights(members, state, log.y) } },
-      axes: [axis(field.host, panel === panels - 1 ? data.x.label : "", log.x, size.width / 70, {}), axis(field.host, data.y.label, log.y, size.height / 40, { size: 70 })],
+      axes: [axis(field.host, panel === panels - 1 ? data.x.label : "", log.x, size.width / 70, { whole: !log.x && members.every((s) => s.x.every((v) => !known(v) || Number.isInteger(v))) }), axis(field.host, data.y.label, log.y, size.height / 40, { size: 70 })],
       hooks: { draw: [(u) => extras(u, field.host, members, state, log)],
         ready: [(u) => { // its scales are known only then
           for (const s of members) marks(field, u, box, data, s, state, log);
@@ -73,7 +73,8 @@ const Charts = (() => {
   }
 
   function axis(host, label, log, most, more) {
-    const own = log ? { splits: (u, k, low, high) => ticksOf("log", low, high, Math.max(2, most)), filter: (u, ticks) => ticks } : {};
+    const whole = { incrs: [1, 2, 5, 10, 20, 50].flatMap((k) => [1, 100, 1e4, 1e6, 1e8].map((m) => k * m)).sort((a, b) => a - b) };
+    const own = more.whole ? whole : log ? { splits: (u, k, low, high) => ticksOf("log", low, high, Math.max(2, most)), filter: (u, ticks) => ticks } : {};
     return { ...own, label: pretty(label), stroke: resolved(host, "--quiet"), grid: { stroke: resolved(host, "--line"), width: 1 }, ticks: { stroke: resolved(host, "--line") },
       font: "12px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif", labelSize: 22, values: (_, ticks) => tickTexts(ticks, log), ...more };
   }

@@ -63,7 +63,7 @@ const Graphs = (() => {
 
   function text(label, x, y, tint) {
     const lines = String(label).split("\n");
-    return svg("text", { x, y, "text-anchor": "middle", style: `fill:${tint}` },
+    return svg("text", { x, y, "text-anchor": "middle", tint },
       ...lines.map((line, k) => { const t = svg("tspan", { x, y: y + 4 + 15 * (k - (lines.length - 1) / 2) }); t.textContent = line; return t; }));
   }
 

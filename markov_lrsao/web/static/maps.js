@@ -101,7 +101,7 @@ const Maps = (() => {
 
   function label(given, x, y, ink) {
     const [px, py] = [x.at(given.at[0]), y.at(given.at[1])], lines = given.text.split("\n"), group = svg("g", { "pointer-events": "none" });
-    const words = svg("text", { x: px, y: py, "text-anchor": "middle", "font-size": 11, style: `fill:${given.to ? "#111" : ink}`, transform: given.rotation ? `rotate(${-given.rotation} ${px} ${py})` : null },
+    const words = svg("text", { x: px, y: py, "text-anchor": "middle", "font-size": 11, tint: given.to ? "#111" : ink, transform: given.rotation ? `rotate(${-given.rotation} ${px} ${py})` : null },
       ...lines.map((line, k) => { const t = svg("tspan", { x: px, y: py + 4 + 13 * (k - (lines.length - 1) / 2) }); t.textContent = pretty(line); return t; }));
     if (given.to) {
       const wide = 6.2 * given.text.length;
