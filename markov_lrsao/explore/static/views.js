@@ -25,7 +25,7 @@ const Shown = (() => {
     fill(body, html("p", { class: "big" }, `E[T] = ${amount(total)}`),
       total.rational ? html("p", { class: "fraction", id: "total-fraction" }, shorten(total.rational, 400)) : null,
       note(`${KINDS[answer.kind] || answer.kind || ""} ${states}`), parts,
-      boxed("Phases", html("table", {}, head("", "expected steps", "share", "exactly"), html("tbody", {},
+      boxed("Phases", html("table", {}, head("quantity", "value", "share", "exactly"), html("tbody", {},
         ...phases.map((k, i) => line(`phase ${i + 1}: E[T${i + 1}]`, amount(answer[k]), sum > 0 ? `${(100 * shares[i] / sum).toFixed(1)}%` : "", exactly(answer[k].rational))),
         answer.variance ? line("Var[T]", amount(answer.variance), "", exactly(answer.variance.rational)) : ""))),
       answer.trap ? note(`Runs get stuck in ${answer.trap.state}, with probability ${answer.trap.probability ? answer.trap.probability.decimal || amount(answer.trap.probability) : `between ${answer.trap.lower} and ${answer.trap.upper}`}.`) : null);
