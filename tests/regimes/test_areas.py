@@ -64,6 +64,7 @@ def solved() -> RegimeMap:
     return regime_map(MapPlan.of(9, 2, "0.3:0.96@2", r_relative="0.3:0.7@2"), workers=1)
 
 
+@pytest.mark.slow
 def test_values_follow_the_family_of_exits(solved: RegimeMap) -> None:
     """E_k - E_(k+1) shrinks by (n-l)/n with every exit: exactly, whatever the grid."""
     found = {a["name"]: a for a in map_areas(solved, "total")}
@@ -74,6 +75,7 @@ def test_values_follow_the_family_of_exits(solved: RegimeMap) -> None:
     assert found["L always, k = 1"]["value"] > 45
 
 
+@pytest.mark.slow
 def test_points_that_disagree_with_their_area_are_refused(solved: RegimeMap) -> None:
     k, members = next((k, m) for k, m in enumerate(solved.plan.members) if len(m) > 1)
     assert solved.plan.areas[k].decided
@@ -91,6 +93,7 @@ def test_points_that_disagree_with_their_area_are_refused(solved: RegimeMap) -> 
     map_figure(replace(solved, values=tuple(values)), "total")
 
 
+@pytest.mark.slow
 def test_labels_lie_in_their_areas(solved: RegimeMap) -> None:
     data = map_figure(solved, "total")
     assert data.grid is not None
