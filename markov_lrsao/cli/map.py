@@ -50,18 +50,28 @@ class QuantityName(StrEnum):
     stddev = "stddev"
 
 
+PlacesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--r-relative",
+        help="Penalties by their place in (H): 0 and 1 are its ends.",
+        show_default=_PLACES,
+    ),
+]
+BordersOption = Annotated[
+    bool,
+    typer.Option(
+        "--borders",
+        help="Solve nothing: print the borders at each alpha, and in which area each r lies.",
+    ),
+]
+
+
 def map_(
     n: NOption = None,
     ell: EllOption = None,
     alpha: Annotated[str, ALPHAS] = "0.01:0.99@99",
-    r_relative: Annotated[
-        str | None,
-        typer.Option(
-            "--r-relative",
-            help="Penalties by their place in (H): 0 and 1 are its ends.",
-            show_default=_PLACES,
-        ),
-    ] = None,
+    r_relative: PlacesOption = None,
     r: Annotated[str | None, RS] = None,
     gamma: GammaOption = None,
     quantity: Annotated[
@@ -83,13 +93,7 @@ def map_(
     tolerance: ToleranceOption = None,
     max_states: Annotated[int, MAX_STATES] = 3000,
     outside_h: OutsideHOption = False,
-    only_borders: Annotated[
-        bool,
-        typer.Option(
-            "--borders",
-            help="Solve nothing: print the borders at each alpha, and in which area each r lies.",
-        ),
-    ] = False,
+    only_borders: BordersOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Map E[T], a phase or the standard deviation over alpha and r, with the regimes' borders.
@@ -101,11 +105,12 @@ def map_(
 
     files = out or []
     _check(n, ell, files)
+    asked = r is not None or r_relative is not None
     plan = MapPlan.of(
         n or 0,
         ell or 0,
         alpha,
-        r_relative=_PLACES if r is None and r_relative is None else r_relative,
+        r_relative=r_relative if asked else _PLACES,
         r=r,
         gamma=gamma,
         outside_h=outside_h,
@@ -113,9 +118,7 @@ def map_(
         max_states=max_states,
     )
     if only_borders:
-        asked = r is not None or r_relative is not None
-        listed = [_borders_at(plan, alpha, asked) for alpha in plan.alphas]
-        emit(as_json, lambda: {"n": n, "ell": ell, "alphas": listed}, lambda: _borders_text(listed))
+        _print_borders(plan, asked, as_json)
         return
     if state is None and files:
         state = files[0].with_suffix(".sqlite")
@@ -133,6 +136,13 @@ def _object(found: RegimeMap, quantity: str) -> dict[str, Any]:
     from markov_lrsao.figures.maps import map_figure
 
     return found.to_dict(quantity) | {"figure": map_figure(found, quantity).to_dict()}
+
+
+def _print_borders(plan: MapPlan, asked: bool, as_json: bool) -> None:
+    """Print the borders at each alpha, and the areas of penalties that were asked for."""
+    listed = [_borders_at(plan, alpha, asked) for alpha in plan.alphas]
+    head = {"n": plan.n, "ell": plan.ell}
+    emit(as_json, lambda: {**head, "alphas": listed}, lambda: _borders_text(listed))
 
 
 def _borders_at(plan: MapPlan, alpha: fmpq, asked: bool) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from markov_lrsao.figures.sampling import (
 from markov_lrsao.progress import Progress
 
 if TYPE_CHECKING:
+    from markov_lrsao.exact.quantity import Simulated
     from simulate.statistics.estimates import Summary
 
 __all__ = ["FIGURES"]
@@ -223,11 +224,10 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
     )
 
 
-def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
-    """Draw mean T of l = 2, or its quotient by the exact E[T]."""
-    ns = grid(settings.float_n)
-    sizes = [n for n in curve_sizes(settings, ns[-1], ns) if n >= ns[0] / 2]
-    points = exact_points("2", sizes, progress)
+def _both_arithmetics(
+    ns: Sequence[int], settings: Settings, progress: Progress
+) -> list[list[Simulated]]:
+    """Return per n the mean T of l = 2 in true and in float64 arithmetic, same random numbers."""
     means = []
     with progress("true semantics and float64", total=sum(ns)) as bar:
         for n in ns:
@@ -238,6 +238,15 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
             ]
             means.append([m for m in row if m is not None])
             bar.advance(n)
+    return means
+
+
+def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
+    """Draw mean T of l = 2, or its quotient by the exact E[T]."""
+    ns = grid(settings.float_n)
+    sizes = [n for n in curve_sizes(settings, ns[-1], ns) if n >= ns[0] / 2]
+    points = exact_points("2", sizes, progress)
+    means = _both_arithmetics(ns, settings, progress)
     exact = [float(exact_point("2", n).result.total) for n in ns]
     unit = exact if ratio else [1.0] * len(ns)
     x = numbers(ns)

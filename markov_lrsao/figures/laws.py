@@ -126,18 +126,7 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
             series += _curves(ell, k, times, exact, share, half, tail, settings)
             quantiles = [(q, law.quantile(q)) for q in _LEVELS]
             if not tail:
-                series.append(
-                    Series(
-                        name=f"l = {ell}, quantiles",
-                        kind="points",
-                        colour=k,
-                        marker=_MARKERS[k],
-                        x=numbers(t for _, t in quantiles),
-                        y=numbers(_LEVELS),
-                        listed=k == 0,
-                        legend="exact quantiles, 5 to 95%",
-                    )
-                )
+                series.append(_marked(ell, k, [t for _, t in quantiles]))
             notes[f"l = {ell}"] = {
                 "quantiles": {f"{q:g}": t for q, t in quantiles},
                 "mean": law.mean,
@@ -172,6 +161,20 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
             seed=settings.seed,
             level=None if tail else settings.level,
         ).replace("runs a point", "runs for each l"),
+    )
+
+
+def _marked(ell: int, k: int, quantiles: list[float]) -> Series:
+    """Return the quantiles of the exact law as points of its curve."""
+    return Series(
+        name=f"l = {ell}, quantiles",
+        kind="points",
+        colour=k,
+        marker=_MARKERS[k],
+        x=numbers(quantiles),
+        y=numbers(_LEVELS),
+        listed=k == 0,
+        legend="exact quantiles, 5 to 95%",
     )
 
 

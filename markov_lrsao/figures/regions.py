@@ -62,7 +62,7 @@ def draw_map(data: FigureData, axis: Any) -> None:
     axis.set_yscale(data.y.scale)
     hatches = _areas(axis, grid, colours)
     x, y = _edges(floats(grid["x"]), data.x.scale), _edges(floats(grid["y"]), data.y.scale)
-    hatches |= _cells(axis, grid, x, y, colours)
+    hatches |= _rectangles(axis, grid, x, y, colours)
     for k, border in enumerate(grid.get("borders", ())):
         axis.plot(
             floats(border["x"]),
@@ -125,7 +125,7 @@ def _areas(axis: Any, grid: Mapping[str, Any], colours: _Colours) -> set[str]:
     return used
 
 
-def _cells(axis: Any, grid: Mapping[str, Any], x: Any, y: Any, colours: _Colours) -> set[str]:
+def _rectangles(axis: Any, grid: Mapping[str, Any], x: Any, y: Any, colours: _Colours) -> set[str]:
     """Draw the points outside of all areas as rectangles; return the hatches that were used."""
     inside = np.asarray(grid.get("inside", np.zeros((len(y) - 1, len(x) - 1))), dtype=bool)
     exact = np.asarray(grid["exact"], dtype=bool)
