@@ -47,7 +47,7 @@ def map_figure(found: RegimeMap, quantity: str, command: str = "") -> FigureData
     text = _TITLES[quantity]
     x, ends = _x_axis(plan), _ends(plan)
     areas = map_areas(found, quantity)
-    named = [area for area in areas if area["decided"]]
+    named = [area for area in areas if area["value"] is not None]
     return FigureData(
         name=NAME,
         kind="map",
@@ -190,7 +190,7 @@ def map_areas(found: RegimeMap, quantity: str) -> list[dict[str, Any]]:
         result.append(
             {
                 "name": area.name,
-                "decided": value is not None,
+                "decided": area.decided,
                 "value": None if value is None else numbers([float(value)])[0],
                 "exact": None if value is None else value.rational,
                 "points": len(plan.members[k]),

@@ -19,7 +19,7 @@ from markov_lrsao.figures.plots import COLOURS
 __all__ = ["draw_map", "map_size"]
 
 _SIZE = (7.0, 4.4)
-_OPEN, _UNSURE, _INFINITE = "////", "....", "xxx"
+_OPEN, _UNSURE, _INFINITE, _UNSOLVED = "////", "....", "xxx", ""
 _DARK = 0.5
 """Colours of less luminance than this have white texts on them."""
 
@@ -104,6 +104,8 @@ def _areas(axis: Any, grid: Mapping[str, Any], colours: _Colours) -> set[str]:
         if not area["decided"]:
             style |= {"hatch": _OPEN, "edgecolor": "#666666"}
             used.add(_OPEN)
+        elif area["value"] is None:
+            used.add(_UNSOLVED)
         axis.fill_between(x, low, high, gid=f"area-{k}", **style)
         label = area.get("label")
         if not label:
@@ -154,6 +156,7 @@ def _legend(axis: Any, grid: Mapping[str, Any], hatches: set[str]) -> None:
     handles = axis.get_legend_handles_labels()[0]
     for hatch, face, ink, label in (
         (_OPEN, "#e6e6e6", "#666666", "the borders leave it open; enclosed, not one value"),
+        (_UNSOLVED, "#e6e6e6", "#e6e6e6", "one value, but no point was solved here"),
         (_UNSURE, "#7f7f7f", "#ffffff", "enclosed: the colour is that of the middle"),
         (_INFINITE, "#ffffff", "#000000", "infinite"),
     ):

@@ -53,8 +53,8 @@ __all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map"]
 
 _COMMIT_SECONDS = 0.5
 _FINENESS = 600
-_PROBED = fmpq(1, 10**9)
-"""Tolerance at points that stand for an area."""
+_PROBED, _MOST_PROBES = fmpq(1, 10**9), 12
+"""Tolerance at points that stand for an area, and how many there are at most."""
 _LARGEST_GRID = 1_000_000
 MOST_STATES = 3_000
 """Default limit of states per point: a second or two where comparisons are hard to decide."""
@@ -379,7 +379,7 @@ def regime_map(
     """Solve the points of a plan that are missing in the state file, and return the map.
 
     Decided areas between the borders in which no point has an exact value get a point of their
-    own, solved to a finer tolerance.
+    own, solved to a finer tolerance; at most a dozen do, those of few exits first.
 
     Parameters
     ----------
@@ -399,6 +399,8 @@ def regime_map(
             for k, area in enumerate(plan.areas)
             if area.decided and not any(v.kind == "exact" for v in found.found_in(k))
         ]
+        missing = sorted(missing, key=lambda k: not plan.areas[k].name.startswith("L"))
+        missing = missing[:_MOST_PROBES]
         finer = replace(plan, tolerance=min(plan.tolerance, _PROBED))
         probes = [plan.probe(k) for k in missing]
         probed = _solved(finer, probes, store, workers, "areas between borders", progress)

@@ -64,7 +64,7 @@ const Shown = (() => {
   function map(answer, body, here, choose) {
     fill(body, drawn((host) => Maps.map(host, answer.figure, { here, choose })),
       note("A colour is a value of E[T]; within an area it is one and the same. Click anywhere, or choose a point with arrow keys and Enter: alpha and r are set."),
-      boxed("Regimes", html("table", {}, head("area", "E[T]", "exactly"), html("tbody", {}, ...answer.figure.grid.areas.filter((a) => a.decided).map((a) => line(a.name, a.value === null ? "" : a.value.toPrecision(10), exactly(a.exact)))))));
+      boxed("Regimes", html("table", {}, head("area", "E[T]", "exactly"), html("tbody", {}, ...answer.figure.grid.areas.filter((a) => a.value !== null).map((a) => line(a.name, a.value.toPrecision(10), exactly(a.exact)))))));
   }
 
   // -- walks --------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ const Maps = (() => {
       const d = outline(area, x, y), { fill, ink } = paint(area.value);
       inner.append(svg("path", { d, fill, "data-area": k }));
       if (!area.decided) { inner.append(svg("path", { d, fill: `url(#${open})` })); used.add("open"); }
+      else if (!known(area.value)) used.add("unsolved");
       if (area.label && fits(area, x, y, box)) inner.append(label(area.label, x, y, ink));
     });
     cells(inner, field, data, { x, y, bx, by, box, paint, unsure, infinite, used, options });
@@ -175,7 +176,7 @@ const Maps = (() => {
     for (const b of grid.borders || []) {
       add(svg("svg", { width: 34, height: 12, "aria-hidden": "true", class: "paper" }, svg("path", { d: "M0 6H34", stroke: stroke(b), "stroke-width": 2.5, "stroke-dasharray": (dashes[b.style] || []).join(" ") })), pretty(`${b.name}: ${b.condition}`));
     }
-    for (const [name, ink, back, words] of [["open", "#555", "#e6e6e6", "the borders leave it open"], ["unsure", "#fff", "#777", "enclosed: the colour is that of the middle"], ["infinite", "#000", "#fff", "infinite"]]) {
+    for (const [name, ink, back, words] of [["open", "#555", "#e6e6e6", "the borders leave it open"], ["unsolved", "#e6e6e6", "#e6e6e6", "one value, but no point was solved here"], ["unsure", "#fff", "#777", "enclosed: the colour is that of the middle"], ["infinite", "#000", "#fff", "infinite"]]) {
       if (!used.has(name)) continue;
       const id = newId("key");
       add(svg("svg", { width: 26, height: 14, "aria-hidden": "true" }, svg("defs", {}, hatch(id, ink, 6)), svg("rect", { width: 26, height: 14, fill: back }), svg("rect", { width: 26, height: 14, fill: `url(#${id})` })), words);
