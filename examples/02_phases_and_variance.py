@@ -7,7 +7,7 @@ n-l), and crosses the right plateau (reaches n). Expectations add up, variances 
 from fractions import Fraction
 from math import sqrt
 
-from markov_lrsao import Landscape, runtime
+from markov_lrsao import Landscape, plots, runtime
 
 n, ell = 9, 2
 landscape = Landscape.jump(n, ell)
@@ -36,3 +36,9 @@ assert collector + detours == means[0] == Fraction(9853, 2856)
 difference = Fraction(str(result.variance.rational)) - sum(variances)
 print(f"Var[T] - sum of the phases' variances = {float(difference):.5f}")
 assert difference < 0
+
+# %% As a picture: the wider the gap, the less the right plateau costs.
+gaps = [runtime(Landscape.jump(20, gap)) for gap in (2, 4, 7)]
+axes = plots.phases(gaps)
+axes.set_title("E[T] by phases, n = 20")
+assert len(axes.patches) == 9

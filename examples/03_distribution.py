@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from markov_lrsao import Landscape, distribution
+from markov_lrsao import Landscape, distribution, plots
 
 landscape = Landscape.jump(9, 2)
 
@@ -28,6 +28,8 @@ for q in (0.05, 0.25, 0.5, 0.75, 0.95, 0.99):
     assert law.cdf(t - 1) < q <= law.cdf(t)
 
 # %% The distribution function as a picture; T has a long tail, its mean is above its median.
-for t in range(0, 121, 10):
-    print(f"P(T <= {t:3}) = {law.cdf(t):.4f} |{'#' * round(40 * law.cdf(t))}")
+for t in range(0, 121, 20):
+    print(f"P(T <= {t:3}) = {law.cdf(t):.4f}")
+axes = plots.distribution(law, quantiles=(0.05, 0.5, 0.95))
+axes.set_title("The law of T, n = 9, l = 2")
 assert law.mean > law.quantile(0.5)

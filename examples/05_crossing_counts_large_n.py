@@ -7,7 +7,7 @@ site to the next: linear time instead of exponential space.
 
 from math import log
 
-from markov_lrsao import Landscape, runtime
+from markov_lrsao import Landscape, curve, plots, runtime
 
 # %% Two ways to one number: identical fractions at n = 11, l = 3.
 joint = runtime(Landscape.jump(11, 3), method="joint")
@@ -39,3 +39,9 @@ second, law = float(wide.phases[1]), 3 * n * log(n / 100) - 2.8646 * n
 print(f"n = 10,000, l = 100: E[T2] = {second:,.0f}, 3 n ln(n/l) + C n = {law:,.0f}")
 assert second > 0.5 * float(wide.total)
 assert abs(second / law - 1) < 0.001
+
+# %% E[T] and its phases over n as a picture, for l = floor(sqrt(n)).
+points = curve([20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000], "sqrt")
+axes = plots.curve(points)
+axes.set_title("E[T] and its phases, l = floor(sqrt(n))")
+assert points[-1].ell == 100

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from markov_lrsao import Landscape, profile, runtime
+from markov_lrsao import Landscape, plots, profile, runtime
 
 n, ell = 12, 3
 landscape = Landscape.jump(n, ell)
@@ -13,7 +13,9 @@ steps = [Fraction(str(value)) for value in found.steps]
 # a row of the Q-table with the left one, and what the agent learnt there sends it back down
 # until it is unlearnt.
 for p in range(n):
-    print(f"position {p:2}: {float(steps[p]):7.4f} steps {'#' * round(3 * float(steps[p]))}")
+    print(f"position {p:2}: {float(steps[p]):7.4f} steps")
+axes = plots.profile(found)
+axes.set_title("Expected steps per position, n = 12, l = 3; phases end at the dashed lines")
 assert max(range(n), key=lambda p: steps[p]) == n - ell - 1
 
 # %% The steps add up to E[T], as fractions.

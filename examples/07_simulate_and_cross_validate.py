@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from markov_lrsao import Landscape, distribution, runtime, simulate, summary
+from markov_lrsao import Landscape, distribution, plots, runtime, simulate, summary
 from simulate import cross_validate, ecdf
 from simulate.statistics.estimates import band_halfwidth
 
@@ -24,6 +24,8 @@ times, share = ecdf(samples)
 apart = float(np.abs(distribution(landscape).cdf(times) - share).max())
 band = band_halfwidth(samples.runs, level=0.999)
 print(f"largest distance {apart:.4f}, half width of the 99.9% band {band:.4f}")
+axes = plots.ecdf(simulate(landscape, runs=400, seed=1), distribution(landscape), level=0.999)
+axes.set_title("400 runs against the exact law, n = 9, l = 2")
 assert apart < band
 
 # %% The same for several (n, l) at three points of (H): choices against the algorithm on bit

@@ -9,8 +9,11 @@ from markov_lrsao import (
     AlgorithmFamily,
     Landscape,
     LrsaoError,
+    MapPlan,
     Parameters,
     hypothesis_h,
+    plots,
+    regime_map,
     runtime,
 )
 from markov_lrsao.exact.quantity import Enclosed
@@ -68,6 +71,13 @@ print(
 )
 assert result.kind == "exact"
 assert abs(float(result.total) - 45.66) < 0.005
+
+# %% All of it in one picture: the borders between regimes are algebraic curves, and within an area
+# E[T] is one and the same fraction.
+grid = regime_map(MapPlan.of(9, 2, "0.4:0.96@3", r_relative="0.3:0.7@2"), workers=1)
+axes = plots.regime_map(grid)
+axes.set_title("E[T] over alpha and r, n = 9, l = 2")
+assert {area.name for area in grid.plan.areas if area.decided} >= {"k = 1", "k = 2"}
 
 # %% Above the upper bound of (H) a run can get stuck for ever: E[T] is infinite, and the answer
 # shows a trap and the probability of entering it.

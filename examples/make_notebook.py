@@ -5,7 +5,8 @@
 
 The scripts are the only source. A script's docstring and its `# %%` comments become text, the
 lines between them code. Cells run from top to bottom in one namespace, as in Jupyter, and what
-they print is stored, so that the notebook can be read where it cannot be run.
+they print and draw is stored, so that the notebook can be read where it cannot be run. Pictures are
+not compared: their bytes depend on the version of matplotlib.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import io
 import json
 import re
 import sys
+from base64 import b64encode
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,44 @@ def run(source: str, name: str, namespace: dict[str, Any]) -> str:
     return printed.getvalue()
 
 
+def pictures() -> list[str]:
+    """Return what cells have drawn since the last call, as PNG in base64, and close it."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return []
+    found = []
+    for number in pyplot.get_fignums():
+        stream = io.BytesIO()
+        pyplot.figure(number).savefig(stream, format="png", dpi=80)
+        found.append(b64encode(stream.getvalue()).decode("ascii") + "\n")
+    pyplot.close("all")
+    return found
+
+
+def _outputs(printed: str, drawn: list[str]) -> list[dict[str, Any]]:
+    """Return the outputs of a cell: a stream, and a picture each."""
+    text = {"name": "stdout", "output_type": "stream", "text": printed.splitlines(keepends=True)}
+    shown = [
+        {
+            "data": {"image/png": picture, "text/plain": ["<Figure>"]},
+            "metadata": {},
+            "output_type": "display_data",
+        }
+        for picture in drawn
+    ]
+    return [*([text] if printed else []), *shown]
+
+
+def without_pictures(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a notebook whose pictures are only counted, to be compared."""
+    copied: dict[str, Any] = json.loads(json.dumps(content))
+    for cell in copied["cells"]:
+        for output in cell.get("outputs", ()):
+            if "data" in output:
+                output["data"]["image/png"] = ""
+    return copied
+
+
 def notebook(progress: Progress = no_progress) -> dict[str, Any]:
     """Run all cells and return the notebook as an object of nbformat 4.5."""
     cells = [_cell("introduction", "markdown", _INTRODUCTION.rstrip("\n"))]
@@ -100,21 +140,9 @@ def notebook(progress: Progress = no_progress) -> dict[str, Any]:
                     continue
                 count += 1
                 printed = run(source, f"{path.name}, cell {k}", namespace)
-                cells.append(
-                    _cell(name, kind, source)
-                    | {
-                        "execution_count": count,
-                        "outputs": [
-                            {
-                                "name": "stdout",
-                                "output_type": "stream",
-                                "text": printed.splitlines(keepends=True),
-                            }
-                        ]
-                        if printed
-                        else [],
-                    }
-                )
+                outputs = _outputs(printed, pictures())
+                made = {"execution_count": count, "outputs": outputs}
+                cells.append(_cell(name, kind, source) | made)
             bar.advance()
     return {
         "cells": cells,
@@ -146,12 +174,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Assemble tour.ipynb from the numbered scripts.")
     parser.add_argument("--check", action="store_true", help="compare, do not write")
     check = parser.parse_args().check
-    text = as_text(notebook(terminal_progress))
+    made = notebook(terminal_progress)
     if check:
-        fresh = NOTEBOOK.is_file() and NOTEBOOK.read_text(encoding="utf-8") == text
+        kept = json.loads(NOTEBOOK.read_text(encoding="utf-8")) if NOTEBOOK.is_file() else {}
+        fresh = bool(kept) and without_pictures(kept) == without_pictures(made)
         print("up to date" if fresh else "out of date: run examples/make_notebook.py")
         return 0 if fresh else 1
-    write_whole(NOTEBOOK, text)
+    write_whole(NOTEBOOK, as_text(made))
     print(f"written: {NOTEBOOK}")
     return 0
 

@@ -22,8 +22,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from markov_lrsao.progress import Board, Watcher, watched_by_thread
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -160,15 +162,31 @@ class _Guard:
         self._send(signal.SIGINT)
         signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS)
 
-    def wait(self) -> int:
-        """Wait for the child's end and return its exit code."""
+    def wait(self, watcher: Watcher | None) -> int:
+        """Wait for the child's end and return its exit code; meanwhile show what it does."""
         signal.signal(signal.SIGALRM, self.kill)
         signal.signal(signal.SIGINT, self.interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        if watcher is not None:
+            self._show(watcher)
         _, status = os.waitpid(self.child, 0)
         for number in (signal.SIGINT, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)
         return os.waitstatus_to_exitcode(status)
+
+    def _show(self, watcher: Watcher) -> None:
+        """Let the watcher draw until the child ends; where it cannot be waited for, not at all."""
+        import select
+
+        try:
+            end = os.pidfd_open(self.child)
+        except OSError:
+            return
+        waiting = select.poll()
+        waiting.register(end, select.POLLIN)
+        while not waiting.poll(1000 * watcher.pause):
+            watcher.tick()
+        os.close(end)
 
 
 def _ending(guard: _Guard, code: int) -> int:
@@ -189,8 +207,10 @@ def _ending(guard: _Guard, code: int) -> int:
     return 128 - code
 
 
-def supervised(work: Callable[[], int]) -> int:
+def supervised(work: Callable[[], int], board: Board | None = None) -> int:
     """Return the exit code of work, done in a child process that Ctrl-C surely ends.
+
+    While it works, what stands on the board is shown.
 
     The child leaves by `sys.exit`, so this returns in the parent only. Where the signal is
     ignored (a job in the background), or on systems whose libraries do not survive a fork, the
@@ -201,7 +221,8 @@ def supervised(work: Callable[[], int]) -> int:
         or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None)
         or threading.current_thread() is not threading.main_thread()
     ):
-        return work()
+        with watched_by_thread(board) if board is not None else nullcontext():
+            return work()
     import mmap
     import warnings
 
@@ -214,7 +235,7 @@ def supervised(work: Callable[[], int]) -> int:
     if child == 0:
         _work(work, parent)
     guard = _Guard(child)
-    return _ending(guard, guard.wait())
+    return _ending(guard, guard.wait(None if board is None else Watcher(board)))
 
 
 # -- calls and pools ---------------------------------------------------------------------------

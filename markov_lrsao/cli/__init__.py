@@ -8,9 +8,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 from markov_lrsao.errors import LrsaoError
+from markov_lrsao.progress import Board, answered, speaking
 from markov_lrsao.texts import one_line
 
 __all__ = ["main"]
@@ -19,18 +21,34 @@ _ALLOCATIONS = 50_000
 """Objects after which Python looks for unreachable cycles: imports and explorations make very many
 objects and hardly a cycle. Python's own number, 700, costs a tenth of the start."""
 
+_BEGUN = time.monotonic()
+_ENDLESS = ("explore",)
+"""Commands that wait for others: there is no progress to speak of."""
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
+
+def main(
+    arguments: Sequence[str] | None = None, board: Board | None = None, begun: float | None = None
+) -> int:
+    """Run the command line and return the exit code.
+
+    Parameters
+    ----------
+    board : where it says what it does; somebody watches it
+    begun : when the process began, on the clock of `time.monotonic`; default now
+    """
     from markov_lrsao import interrupts
 
+    name = next(iter(sys.argv[1:] if arguments is None else arguments), "")
+    watched = board if name[:1].isalpha() and name not in _ENDLESS else None
     try:
-        code = _run(arguments)
+        with speaking(name, watched, begun):
+            code = _run(arguments)
         if interrupts.seen():  # something swallowed it: the output may lack a part
             raise KeyboardInterrupt
         return code
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) or interrupts.seen():
+            answered()
             print("interrupted", file=sys.stderr)
             return interrupts.EXIT_CODE
         raise
@@ -59,6 +77,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             if isinstance(error, LrsaoError):
                 command = next(iter(sys.argv[1:] if arguments is None else arguments), "")
                 message = in_options(message, command)
+            answered()
             print(one_line(f"markov-lrsao: {message}"), file=sys.stderr)
             if isinstance(error, OSError):
                 _drop_output()  # it may be what failed: a full disk
@@ -78,6 +97,7 @@ def _command(arguments: Sequence[str] | None) -> int:
         return int(app(args=given, prog_name="markov-lrsao", standalone_mode=False) or 0)
     except TyperException as error:
         text, code = usage_message(error)
+        answered()
         print(text if code == 0 else one_line(text), file=sys.stdout if code == 0 else sys.stderr)
         return code
 
@@ -103,4 +123,18 @@ def entry_point() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files may be any bytes
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(supervised(main))
+    begun = _process_begun()  # before the work goes to a child
+    board = Board() if os.name == "posix" else None
+    sys.exit(supervised(lambda: main(board=board, begun=begun), board))
+
+
+def _process_begun() -> float:
+    """Return when this process began; where that is not told, when this module was read."""
+    try:
+        with open("/proc/self/stat", encoding="ascii", errors="replace") as own:
+            ticks = int(own.read().rpartition(")")[2].split()[19])
+        with open("/proc/uptime", encoding="ascii") as uptime:
+            age = float(uptime.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return _BEGUN
+    return min(_BEGUN, time.monotonic() - age)

@@ -23,7 +23,7 @@ from markov_lrsao.cli.options import (
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.progress import terminal_progress
+from markov_lrsao.progress import answered, terminal_progress
 from markov_lrsao.storage import check_writable, write_whole
 from markov_lrsao.tables import table
 
@@ -119,6 +119,7 @@ def reference(
     if out is not None:
         check_writable(out)
     text = reference_csv(reference_instances(), terminal_progress)
+    answered()
     if out is None:
         print(text, end="")
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,8 +39,10 @@ from markov_lrsao.progress import terminal_progress
 from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from markov_lrsao.answers.distribution import Distribution, Quantile
-    from markov_lrsao.cli.options import Instance
+    from markov_lrsao.answers.results import RuntimeResult
     from markov_lrsao.exact.digits import Digits
     from markov_lrsao.exact.quantity import Quantity
 
@@ -89,6 +92,7 @@ def distribution(
     the deviation, every P(T <= t) and every tail; if some are not certain, the exit code is 3.
     """
     from markov_lrsao.answers.distribution import distribution as law_of
+    from markov_lrsao.answers.expected import runtime
     from markov_lrsao.exact.digits import check_digits
     from markov_lrsao.exact.ranges import integers
 
@@ -98,9 +102,10 @@ def distribution(
     times = [] if at is None else integers(at, "at")
     check_plot(plot)
     shape = searched(n, ell, landscape, helpers)
+    chosen = chosen_algorithm(algorithm, shape, alpha, gamma, r)
     law = law_of(
         shape,
-        chosen_algorithm(algorithm, shape, alpha, gamma, r),
+        chosen,
         phase=phase,
         method=method.value,
         outside_h=outside_h,
@@ -117,7 +122,10 @@ def distribution(
             axes.set_title(f"{shape.name}, {shape.size}", fontsize=10)
     moments = [law.expectation, law.variance, law.standard_deviation]
     if digits is not None:
-        moments = _moments(chosen, law, phase, digits)
+        asked = partial(
+            runtime, shape, chosen, digits=digits, outside_h=True, start=start, at_least=at_least
+        )
+        moments = _moments(asked, law, phase, digits)
     found = _Found(
         name,
         law,
@@ -161,19 +169,17 @@ def check_plot(plot: Path | None) -> None:
         raise ParameterError(f"--plot {plot}: the folder does not exist")
 
 
-def _moments(chosen: Instance, law: Distribution, phase: int | None, digits: int) -> list[Quantity]:
+def _moments(
+    asked: Callable[[], RuntimeResult], law: Distribution, phase: int | None, digits: int
+) -> list[Quantity]:
     """Return mean, variance and deviation by their digits, of an answer of their own."""
-    from markov_lrsao.answers.expected import runtime
     from markov_lrsao.errors import LrsaoError, Refused, attempt
     from markov_lrsao.exact.digits import with_digits
     from markov_lrsao.exact.quantity import Approximate
 
     mean, variance = law.expectation, law.variance
     if isinstance(mean, Approximate):  # else nothing better is known
-        found = attempt(
-            lambda: runtime(chosen.landscape, chosen.algorithm, digits=digits, outside_h=True),
-            (LrsaoError,),
-        )
+        found = attempt(asked, (LrsaoError,))
         if not isinstance(found, Refused):
             mean, variance = found.total, found.variance
             if phase is not None:

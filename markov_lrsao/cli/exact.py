@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -33,7 +34,7 @@ from markov_lrsao.cli.options import (
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError, UndecidedComparisonError
-from markov_lrsao.progress import terminal_progress
+from markov_lrsao.progress import elapsed, terminal_progress
 
 __all__ = ["exact"]
 
@@ -135,6 +136,7 @@ def exact(
         )
         emit(as_json, found.to_dict, found.text)
     else:
+        result = replace(result, seconds=elapsed())  # imports and all, not only the solution
         emit(as_json, result.to_dict, lambda: str(result))
         if digits is not None and not result.certified:
             raise typer.Exit(NOT_CERTIFIED)

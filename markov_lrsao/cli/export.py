@@ -26,7 +26,7 @@ from markov_lrsao.cli.options import (
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.progress import terminal_progress
+from markov_lrsao.progress import answered, terminal_progress
 from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ def _converted(
         values=values and values.value,
         rewards=None if bare else read.rewards,
     )
+    answered()
     for note in read.notes:
         typer.echo(f"note: {note}", err=True)
     _report(written, read.chain, format, as_json)

@@ -9,6 +9,7 @@ import typer
 
 from markov_lrsao.cli.options import JsonOption
 from markov_lrsao.cli.output import emit
+from markov_lrsao.progress import terminal_progress
 
 __all__ = ["formula"]
 
@@ -41,7 +42,7 @@ def formula(
             "expression": to_latex(f.expression) if latex else str(f.expression),
             "range": f.range,
         }
-        for f in formulas(which.value)
+        for f in formulas(which.value, terminal_progress)
     ]
     emit(
         as_json,

@@ -32,7 +32,7 @@ from markov_lrsao.tables import table
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from markov_lrsao.regimes.grid import RegimeMap
+    from markov_lrsao.regimes.grid import MapPlan, RegimeMap
 
 __all__ = ["map_"]
 
@@ -51,18 +51,28 @@ class QuantityName(StrEnum):
     stddev = "stddev"
 
 
+PlacesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--r-relative",
+        help="Penalties by their place in (H): 0 and 1 are its ends.",
+        show_default=_PLACES,
+    ),
+]
+BordersOption = Annotated[
+    bool,
+    typer.Option(
+        "--borders",
+        help="Solve nothing: print the borders at each alpha, and in which area each r lies.",
+    ),
+]
+
+
 def map_(
     n: NOption = None,
     ell: EllOption = None,
     alpha: Annotated[str, ALPHAS] = "0.01:0.99@99",
-    r_relative: Annotated[
-        str | None,
-        typer.Option(
-            "--r-relative",
-            help="Penalties by their place in (H): 0 and 1 are its ends.",
-            show_default=_PLACES,
-        ),
-    ] = None,
+    r_relative: PlacesOption = None,
     r: Annotated[str | None, RS] = None,
     gamma: GammaOption = None,
     quantity: Annotated[
@@ -85,6 +95,7 @@ def map_(
     tolerance: ToleranceOption = None,
     max_states: Annotated[int, MAX_STATES] = 3000,
     outside_h: OutsideHOption = False,
+    only_borders: BordersOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Map E[T], a phase or the standard deviation over alpha and r, with the regimes' borders.
@@ -96,17 +107,21 @@ def map_(
 
     files = out or []
     _check(n, ell, files)
+    asked = r is not None or r_relative is not None
     plan = MapPlan.of(
         n or 0,
         ell or 0,
         alpha,
-        r_relative=_PLACES if r is None and r_relative is None else r_relative,
+        r_relative=r_relative if asked else _PLACES,
         r=r,
         gamma=gamma,
         outside_h=outside_h,
         tolerance=tolerance,
         max_states=max_states,
     )
+    if only_borders:
+        _print_borders(plan, asked, as_json)
+        return
     if state is None and files:
         state = files[0].with_suffix(".sqlite")
     found = regime_map(
@@ -121,10 +136,69 @@ def map_(
 
 
 def _object(found: RegimeMap, quantity: str) -> dict[str, Any]:
-    """Return the map, and the borders that cross it as curves in its coordinates."""
-    from markov_lrsao.figures.maps import border_curves
+    """Return the map, and its picture's data: areas, borders, points."""
+    from markov_lrsao.figures.maps import map_figure
 
-    return found.to_dict(quantity) | {"borders": border_curves(found.plan)}
+    return found.to_dict(quantity) | {"figure": map_figure(found, quantity).to_dict()}
+
+
+def _print_borders(plan: MapPlan, asked: bool, as_json: bool) -> None:
+    """Print the borders at each alpha, and the areas of penalties that were asked for."""
+    listed = [_borders_at(plan, alpha, asked) for alpha in plan.alphas]
+    head = {"n": plan.n, "ell": plan.ell}
+    emit(as_json, lambda: {**head, "alphas": listed}, lambda: _borders_text(listed))
+
+
+def _borders_at(plan: MapPlan, alpha: fmpq, asked: bool) -> dict[str, Any]:
+    """Return the borders at an alpha, and the areas of the plan's penalties there."""
+    from markov_lrsao.exact.rationals import decimal_text, rational_text
+    from markov_lrsao.regimes.areas import areas
+    from markov_lrsao.regimes.borders import borders
+
+    here = areas(plan.n, plan.ell, [alpha], plan.gamma) if plan.ell >= 2 else ()
+    exits = 1 + sum(area.name.startswith("k") for area in here)
+    points = []
+    for p in plan.points if asked else ():
+        if p.alpha != alpha:
+            continue
+        area = next((a for a in here if a.contains(alpha, p.r)), None)
+        ends = None if area is None else area.interval(alpha)
+        points.append(
+            {
+                "r": rational_text(p.r),
+                "inside_h": p.inside,
+                "area": None if area is None else area.name,
+                "decided": area is not None and area.decided,
+                "interval": None if ends is None else [decimal_text(e, 10) for e in ends],
+            }
+        )
+    return {
+        "alpha": rational_text(alpha),
+        "gamma": rational_text(plan.gamma),
+        "borders": [
+            {"name": b.name, "condition": b.condition, "r": decimal_text(b.r(alpha), 10)}
+            for b in borders(plan.n, plan.ell, plan.gamma, exits=exits)
+        ],
+        "points": points,
+    }
+
+
+def _borders_text(listed: list[dict[str, Any]]) -> str:
+    """Return a table of borders for each alpha, and a line for each point."""
+    parts = []
+    for at in listed:
+        rows = [[b["name"], b["r"], b["condition"]] for b in at["borders"]]
+        parts.append(f"alpha = {at['alpha']}, gamma = {at['gamma']}")
+        parts.append(table(["border", "r", "condition"], rows, right=[1]))
+        for p in at["points"]:
+            if p["area"] is None:
+                where = "on a border" if p["inside_h"] else "outside (H)"
+            else:
+                low, high = p["interval"]
+                law = "one law of T" if p["decided"] else "the borders leave the law open"
+                where = f"in the area {p['area']}: {low} < r < {high}, {law}"
+            parts.append(f"r = {p['r']} is {where}")
+    return "\n\n".join(parts)
 
 
 def _command(options: Mapping[str, object], outside_h: bool) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from markov_lrsao.errors import VerificationError
+from markov_lrsao.progress import answered
 from markov_lrsao.release import SCHEMA
 from markov_lrsao.tables import show
 
@@ -25,10 +26,13 @@ def emit(
 ) -> None:
     """Print an answer, as JSON or for people; `colours` are of words on terminals."""
     if as_json:
-        print(json_text({"schema": SCHEMA, **data()}))
+        written = json_text({"schema": SCHEMA, **data()})
+        answered()
+        print(written)
         return
-
-    show(text(), colours)
+    written = text()
+    answered()
+    show(written, colours)
 
 
 def json_text(data: Any, indent: int | None = None) -> str:

@@ -38,7 +38,7 @@ from markov_lrsao.cli.options import (
     ThreadsOption,
 )
 from markov_lrsao.cli.output import emit
-from markov_lrsao.progress import terminal_progress
+from markov_lrsao.progress import elapsed, terminal_progress
 from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
@@ -181,7 +181,8 @@ def _played(
 
 
 def _json(samples: Samples, found: Summary, endless: Endless | None) -> dict[str, Any]:
-    result = samples.describe() | found.to_dict() | {"seconds": round(samples.seconds, 6)}
+    result = samples.describe() | found.to_dict()
+    result |= {"seconds": round(elapsed(), 6), "playing_seconds": round(samples.seconds, 6)}
     result["endless"] = None if endless is None else endless.to_dict()
     if samples.monitors is not None:
         result["monitors"] = samples.monitors.to_dict(samples.law.actions)
@@ -239,7 +240,7 @@ def _text(samples: Samples, found: Summary) -> str:
     body = table(["quantity", "estimate", "standard error", percent], rows, right=[1, 2])
     foot = (
         f"{found.censored:,} runs censored; {found.decisions:,} choices decided exactly; "
-        f"{samples.seconds:.2f} s"
+        f"{elapsed():.2f} s, {samples.seconds:.2f} s of them played"
     )
     if samples.restart is not None:
         foot += f"; {found.restarts:,} restarts"

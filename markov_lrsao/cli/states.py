@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from markov_lrsao.cli.options import (
     JsonOption,
     NOption,
     OutsideHOption,
+    PlotOption,
     ROption,
     UnmergedOption,
     instance,
@@ -43,6 +45,7 @@ def states(
     alpha: AlphaOption = None,
     gamma: GammaOption = None,
     r: ROption = None,
+    plot: PlotOption = None,
     unmerged: UnmergedOption = False,
     outside_h: OutsideHOption = False,
     landscape: Annotated[str, LANDSCAPE] = "jump",
@@ -63,9 +66,13 @@ def states(
     check_size(chosen.landscape)
     check_hypothesis(chosen.landscape, chosen.algorithm, outside_h=outside_h)
     law = StepLaw.of(chosen.landscape, chosen.algorithm)
+    if plot is not None and row is None:
+        raise ParameterError("--plot draws the automaton of a row: give --row POSITION")
     if row is not None:
         found = _automaton(law, row)
-        emit(as_json, lambda: found, lambda: _automaton_text(found))
+        if plot is not None:
+            _draw(law, row, plot)
+        emit(as_json, lambda: found | _graph(law, row), lambda: _automaton_text(found, plot))
         return
     if part == "all":
         chain = enumerate_joint(law, merge=not unmerged, progress=terminal_progress).chain
@@ -73,6 +80,25 @@ def states(
         chain = part_chain(law, part, merge=not unmerged, progress=terminal_progress)
     head = {"n": chosen.landscape.n, "ell": chosen.landscape.ell, "part": part}
     emit(as_json, lambda: {**head, "states": _object(chain)}, lambda: _text(chain))
+
+
+def _graph(law: StepLaw, position: int) -> dict[str, Any]:
+    """Return the automaton as a graph with places, for those who draw it."""
+    from markov_lrsao.figures.walks import automaton_graph
+
+    return {"graph": automaton_graph(law, position)}
+
+
+def _draw(law: StepLaw, position: int, plot: Path) -> None:
+    from markov_lrsao.figures.canvas import pictures
+    from markov_lrsao.figures.walks import automaton_figure
+    from markov_lrsao.storage import write_whole
+
+    ending = plot.suffix.lower().removeprefix(".")
+    if ending not in ("png", "svg"):
+        raise ParameterError(f"--plot {plot}: the ending must be .png or .svg")
+    command = f"markov-lrsao states --row {position}"
+    write_whole(plot, pictures(automaton_figure(law, position, command))[ending])
 
 
 def _object(chain: MarkovChain) -> list[dict[str, Any]]:
@@ -112,6 +138,7 @@ def _automaton(law: StepLaw, position: int) -> dict[str, Any]:
     """
     from flint import fmpq
 
+    from markov_lrsao.exact.intervals import UNKNOWN
     from markov_lrsao.exact.rationals import rational_text
     from markov_lrsao.rows.derived import automata_of
     from markov_lrsao.rows.steps import gathered
@@ -131,6 +158,8 @@ def _automaton(law: StepLaw, position: int) -> dict[str, Any]:
             {
                 "index": k,
                 "label": automata.label(c, k),
+                "signs": [None if s == UNKNOWN else s for s in pattern.signs],
+                "order": [None if s == UNKNOWN else s for s in pattern.order],
                 "fresh": k == 0,
                 "decided": decided,
                 "transitions": [
@@ -158,7 +187,7 @@ def _automaton(law: StepLaw, position: int) -> dict[str, Any]:
     }
 
 
-def _automaton_text(found: dict[str, Any]) -> str:
+def _automaton_text(found: dict[str, Any], plot: Path | None) -> str:
     lines = [f"position {found['position']}: {len(found['patterns'])} patterns of its row"]
     for pattern in found["patterns"]:
         open_ = "" if pattern["decided"] else "  (which entry is largest is not decided by bounds)"
@@ -166,4 +195,4 @@ def _automaton_text(found: dict[str, Any]) -> str:
         for t in pattern["transitions"]:
             to = f"{t['label']}, position {found['position'] + t['moved']}"
             lines.append(f"{t['probability']:>15} -> {to}   {' '.join(t['events'])}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *([] if plot is None else [f"written: {plot}"])])

@@ -82,7 +82,7 @@ def trace(
         made.append(_step(law, row, walk.step(*choice)))
     about = _about(law) | ({"seed": seed, "run": run} if choices is None else {})
     found = about | {"finished": walk.finished, "steps": made, "now": _now(walk)}
-    emit(as_json, lambda: found, lambda: _text(found))
+    emit(as_json, lambda: found | {"graph": _graph(found["now"])}, lambda: _text(found))
 
 
 def _choices(text: str, most: int) -> list[Choice]:
@@ -147,11 +147,14 @@ def _row(law: StepLaw, values: Sequence[fmpq]) -> dict[str, Any]:
     def sign(x: fmpq) -> int:
         return (x > 0) - (x < 0)
 
+    signs = tuple(map(sign, values))
     order = tuple(sign(x - y) for x, y in combinations(values, 2))
     return {
         "row": {a: rational_text(x) for a, x in zip(law.actions, values, strict=True)},
         "floats": {a: to_float(x) for a, x in zip(law.actions, values, strict=True)},
-        "pattern": Pattern(tuple(map(sign, values)), order).label(law.actions),
+        "pattern": Pattern(signs, order).label(law.actions),
+        "signs": list(signs),
+        "order": list(order),
     }
 
 
@@ -174,6 +177,16 @@ def _step(law: StepLaw, row: Sequence[fmpq], record: Record) -> dict[str, Any]:
         "new_float": to_float(record.new),
         "next_position": record.next_position,
     }
+
+
+def _shown_next(walk: Run, action: int, moved: int, new: fmpq) -> str:
+    """Return the pattern of the row that is shown after a step, its own entry updated."""
+    law, p = walk.law, walk.position
+    values = list(walk.row(p + moved))
+    if law.row[p + moved] == law.row[p]:
+        values[action] = new
+    found: str = _row(law, values)["pattern"]
+    return found
 
 
 def _now(walk: Run) -> dict[str, Any]:
@@ -208,9 +221,29 @@ def _now(walk: Run) -> dict[str, Any]:
                 "new": rational_text(new),
                 "new_float": to_float(new),
                 "next_position": p + e.moved,
+                "next_pattern": _shown_next(walk, e.action, e.moved, new),
             }
         )
     return now | {"greedy": list(greedy), "proposals": proposals}
+
+
+def _graph(now: dict[str, Any]) -> dict[str, Any]:
+    """Return the present state and all that can follow as a graph with places."""
+    from markov_lrsao.exact.rationals import rational
+    from markov_lrsao.figures.walks import Way, next_steps
+
+    here = now["position"]
+    ways = [
+        Way(
+            p["action"] + ("+" if p["direction"] == "up" else "-"),
+            rational(p["probability"]),
+            p["next_position"] - here,
+            p["next_position"],
+            p["next_pattern"],
+        )
+        for p in now["proposals"]
+    ]
+    return next_steps(here, now["pattern"], ways)
 
 
 def _text(found: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ from markov_lrsao.cli.options import (
 )
 from markov_lrsao.cli.output import emit, json_text
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.progress import terminal_progress
+from markov_lrsao.progress import elapsed, terminal_progress
 from markov_lrsao.storage import check_writable, write_whole
 from markov_lrsao.tables import VERDICT_COLOURS
 
@@ -159,7 +159,7 @@ def _statements(
         _save(results, save)
     emit(
         as_json,
-        lambda: json_report(results, level.value),
+        lambda: json_report(results, level.value) | {"seconds": round(elapsed(), 3)},
         lambda: _text(results, bool(statement)),
         VERDICT_COLOURS,
     )
@@ -194,4 +194,4 @@ def _text(results: list[StatementResult], detailed: bool) -> str:
 
     if detailed:
         return "\n\n".join(detail_text(result) for result in results)
-    return f"{table_text(results)}\n\n{summary_text(results)}"
+    return f"{table_text(results)}\n\n{summary_text(results, elapsed())}"

@@ -22,6 +22,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from markov_lrsao.interrupts import begin_worker
+from markov_lrsao.progress import silence
 
 __all__ = ["Answer", "Jobs", "Work"]
 
@@ -34,6 +35,9 @@ _PRELOADED = [
     "markov_lrsao.answers.distribution",
     "markov_lrsao.answers.profile",
     "markov_lrsao.regimes.grid",
+    "markov_lrsao.figures.maps",
+    "markov_lrsao.figures.walks",
+    "scipy.optimize",
     "proofs_check.runs.run",
     "simulate.runs.reference",
     "simulate.sweeps.plan",
@@ -76,6 +80,7 @@ def _child(work: Work, arguments: list[str], sender: Connection) -> None:
     """Run one command line in a child process."""
     begin_worker(os.getppid())
     _let_the_fork_server_end()
+    silence()  # what it prints on stderr is shown as an error
     output, errors = io.StringIO(), io.StringIO()
     with redirect_stdout(output), redirect_stderr(errors):
         try:

@@ -73,6 +73,7 @@ VIEWS: Mapping[str, View] = {
         ("--workers=1",),
         (("alphas", "alpha"), ("places", "r-relative")),
     ),
+    "regime": View("map", ("n", "ell", "gamma", "alpha", "r"), ("--borders", "--outside-h")),
     "row": View("states", (*_INSTANCE, "row"), ("--outside-h",)),
     "run": View("trace", (*_INSTANCE, "seed", "steps")),
     "walk": View("trace", (*_INSTANCE, "choices", "steps")),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from markov_lrsao.errors import LrsaoError, ParameterError
 from markov_lrsao.explore.jobs import Jobs, Work
 from markov_lrsao.explore.questions import question
+from markov_lrsao.web import SCRIPTS, STYLES, assets
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -31,6 +32,7 @@ __all__ = ["ADDRESS", "Explorer", "serve"]
 
 ADDRESS = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
+COMPONENTS = Path(str(assets()))
 _LARGEST_BODY = 200_000
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -97,7 +99,8 @@ class Explorer:
             return PlainTextResponse(refused, 403, headers=_HEADERS)
         text = (STATIC / "index.html").read_text(encoding="utf-8")
         model = json.dumps(self._model).replace("<", "\\u003c")
-        return HTMLResponse(text.replace("{{model}}", model), headers=_HEADERS)
+        filled = text.replace("{{components}}", _links()).replace("{{model}}", model)
+        return HTMLResponse(filled, headers=_HEADERS)
 
     async def file(self, request: Request) -> Response:
         """Return one of the page's files."""
@@ -106,10 +109,12 @@ class Explorer:
         refused = self._refusal(request)
         if refused is not None:
             return PlainTextResponse(refused, 403, headers=_HEADERS)
-        path = STATIC / request.path_params["name"]
-        if path.parent != STATIC or path.suffix not in _TYPES or not path.is_file():
-            return PlainTextResponse("no such file", 404, headers=_HEADERS)
-        return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers=_HEADERS)
+        name = request.path_params["name"]
+        for folder in (STATIC, COMPONENTS):
+            path = folder / name
+            if path.parent == folder and path.suffix in _TYPES and path.is_file():
+                return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers=_HEADERS)
+        return PlainTextResponse("no such file", 404, headers=_HEADERS)
 
     async def ask(self, request: Request) -> Response:
         """Answer a view; with "run": false only with the command that would."""
@@ -192,6 +197,12 @@ def command_text(arguments: list[str]) -> str:
         if argument != "--json":
             words += [name, value] if equals and not value.startswith("-") else [argument]
     return f"markov-lrsao {shlex.join(words)}"
+
+
+def _links() -> str:
+    """Return the tags that load the components."""
+    styles = [f'<link rel="stylesheet" href="static/{name}">' for name in STYLES]
+    return "\n".join([*styles, *(f'<script src="static/{n}" defer></script>' for n in SCRIPTS)])
 
 
 async def _gone(request: Request) -> None:

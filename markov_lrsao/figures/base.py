@@ -26,6 +26,7 @@ __all__ = [
     "Series",
     "Settings",
     "numbers",
+    "setting_text",
 ]
 
 FigureKind = Literal["chart", "graph", "map"]
@@ -39,6 +40,31 @@ LRSAO_PARAMETERS = "alpha = 4/5, gamma = 1/(n+1), r = n(1/(alpha(1-gamma)) - 1)"
 """The paper's, with which all figures but the regime map are made; see `Parameters.paper`."""
 
 
+def setting_text(
+    n: int | str,
+    ell: int | str,
+    *more: str,
+    runs: int | None = None,
+    seed: int | None = None,
+    level: float | None = None,
+    lrsao: bool = True,
+) -> str:
+    """Return what a picture is of, in one line: hyper-parameters, size, runs and level of bands.
+
+    >>> setting_text(9, 2, lrsao=False)
+    'n = 9, l = 2; exact, no runs'
+    >>> setting_text("50..1,000", 2, runs=2000, seed=1, level=0.95, lrsao=False)
+    'n = 50..1,000, l = 2; 2,000 runs a point, seed 1; bands and bars 95%'
+    """
+    told = [f"LRSAO: {LRSAO_PARAMETERS}"] if lrsao else []
+    told += [*more, f"n = {n:,}" if isinstance(n, int) else f"n = {n}"]
+    told[-1] += f", l = {ell}"
+    told.append("exact, no runs" if runs is None else f"{runs:,} runs a point, seed {seed}")
+    if level is not None:
+        told.append(f"bands and bars {100 * level:g}%")
+    return "; ".join(told)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Everything that determines the data of the figures.
@@ -48,17 +74,19 @@ class Settings:
     seed : of all simulations; streams of different experiments are independent
     level : confidence level of all bands
     runs : simulated runs per point
-    small, large : grids of n up to 1000 and up to 10,000
+    small, large : simulated n up to 1000 and up to 10,000
+    curve_n : first, last and number of the n of exact curves, evenly spaced on a log scale
     earl_n, earl_runs : grid and runs of the comparison with EA+RL
     earl_budget : step limit of EA+RL, in multiples of n^2
     earl_restart : restart length of EA+RL, in multiples of n H_n
     float_n, float_runs : grid and runs of float64 against true semantics
     law_n, law_runs : size and runs of the distributions of T
-    quantile_n : grid of the quantiles over n
+    quantile_n : first, last and number of the n of the quantiles, as in `curve_n`
     profile_n : size of the profiles (exact rationals)
     objectives : (n, l) of the objectives and of the plateaus
     graph : (n, l) of the other graphs
-    map_at, map_grid : (n, l) of the regime map, its numbers of alphas and of penalties
+    map_at, map_alpha : (n, l) of the regime map, its first and last alpha
+    map_grid : its numbers of alphas and of penalties; areas and their values do not depend on them
     """
 
     seed: int = 1
@@ -66,6 +94,7 @@ class Settings:
     runs: int = 2000
     small: Range = (50, 1000, 50)
     large: Range = (200, 10_000, 200)
+    curve_n: Range = (14, 10_000, 160)
     earl_n: Range = (50, 1000, 50)
     earl_runs: int = 4000
     earl_budget: int = 10
@@ -74,21 +103,22 @@ class Settings:
     float_runs: int = 2000
     law_n: int = 1000
     law_runs: int = 2000
-    quantile_n: Range = (50, 1000, 50)
+    quantile_n: Range = (9, 1000, 130)
     profile_n: int = 100
     objectives: tuple[int, int] = (30, 5)
     graph: tuple[int, int] = (14, 2)
     map_at: tuple[int, int] = (30, 5)
+    map_alpha: tuple[str, str] = ("0.1", "0.99")
     map_grid: tuple[int, int] = (33, 25)
 
     @classmethod
     def full(cls) -> Settings:
-        """Return the settings of the paper's experiments: within half an hour on two cores."""
+        """Return the settings of the paper's experiments; docs/figures.md has the time it takes."""
         return cls()
 
     @classmethod
     def quick(cls) -> Settings:
-        """Return the same figures with fewer points and runs: all of them within two minutes."""
+        """Return the same figures with fewer simulated points and runs; curves are as exact."""
         return cls(
             runs=200,
             small=(100, 1000, 150),
@@ -99,7 +129,7 @@ class Settings:
             float_runs=100,
             law_n=400,
             law_runs=300,
-            quantile_n=(100, 500, 200),
+            quantile_n=(9, 130, 190),
             profile_n=60,
             map_grid=(8, 5),
         )
@@ -122,14 +152,22 @@ class Settings:
 
 @dataclass(frozen=True)
 class Axis:
-    """Label and scale of an axis."""
+    """Label and scale of an axis; its ends where they are not those of the data."""
 
     label: str
-    scale: Literal["linear", "log"] = "linear"
+    scale: Literal["linear", "log", "logit"] = "linear"
+    ends: tuple[float, float] | None = None
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"label": self.label, "scale": self.scale}
+        named = {"label": self.label, "scale": self.scale}
+        return named if self.ends is None else {**named, "ends": list(self.ends)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Axis:
+        """Read the JSON form back."""
+        ends = data.get("ends")
+        return cls(data["label"], data["scale"], None if ends is None else (ends[0], ends[1]))
 
 
 def numbers(values: Any) -> list[float | None]:
@@ -150,6 +188,7 @@ class Series:
         can be told apart without colour
     panel : which of the figure's panels, from the top
     listed : whether the legend names it
+    legend : what the legend says, where one entry stands for several series
     """
 
     name: str
@@ -164,6 +203,7 @@ class Series:
     marker: str | None = None
     panel: int = 0
     listed: bool = True
+    legend: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form, without the fields that do not apply."""
@@ -177,6 +217,7 @@ class FigureData:
     Attributes
     ----------
     caption : one or two sentences that say what is exact and what is sampled
+    setting : hyper-parameters, size, numbers of runs and level of bands, in one line
     nodes, edges : of a graph; the probabilities of the edges out of a node add up to one,
         unless the node is marked as an end
     grid : of a map
@@ -187,6 +228,7 @@ class FigureData:
     title: str
     caption: str
     kind: FigureKind
+    setting: str = ""
     command: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     x: Axis = Axis("")
@@ -204,6 +246,7 @@ class FigureData:
             "name": self.name,
             "title": self.title,
             "caption": self.caption,
+            "setting": self.setting,
             "command": self.command,
             "kind": self.kind,
             "settings": dict(self.settings),
@@ -230,33 +273,9 @@ class FigureData:
     def from_dict(cls, data: Mapping[str, Any]) -> FigureData:
         """Read the JSON form back."""
         fields = dict(data)
-        fields["x"], fields["y"] = Axis(**data["x"]), Axis(**data["y"])
+        fields["x"], fields["y"] = Axis.from_dict(data["x"]), Axis.from_dict(data["y"])
         fields["series"] = tuple(Series(**s) for s in data["series"])
         return cls(**fields)
-
-    @property
-    def parameters(self) -> str:
-        """What the picture is of: hyper-parameters, size, runs and level of bands, in one line.
-
-        The objectives have no hyper-parameters; of a map they are the axes and in the title.
-        """
-        inner = [v for v in self.notes.values() if isinstance(v, Mapping)]
-        found = {k: v for notes in (*inner, self.notes) for k, v in notes.items()}
-        told = []
-        if self.kind != "map" and self.name != "objectives":
-            told.append(f"LRSAO: {LRSAO_PARAMETERS}")
-        if "earl_alpha" in found:
-            told.append(f"EA+RL: alpha = {found['earl_alpha']}, gamma = {found['earl_gamma']}")
-        told += [
-            f"{symbol} = {found[name]}"
-            for name, symbol in (("n", "n"), ("ell", "l"), ("position", "position"))
-            if isinstance(found.get(name), int)
-        ]
-        if "runs" in found:
-            told.append(f"{found['runs']:,} runs a point, seed {found['seed']}")
-        if "confidence" in found:
-            told.append(f"bands {100 * found['confidence']:g}%")
-        return "; ".join(told)
 
     def to_csv(self) -> str:
         """Return the data as one flat table: a line per point, edge or point of a map."""

@@ -1,31 +1,29 @@
 """Drawing: a `FigureData` becomes a picture, and nothing else enters.
 
-Colours are Okabe and Ito's; series also differ in line style and marker, so that the pictures
-can be read in greyscale. Every artist that carries a series has the id ``series-k``, k being
-its place in the data: the tests hold the artists against the data by it.
+A picture stands alone: below the drawing it says what is shown and what of it is exact, of which
+hyper-parameters, sizes and runs, and which command made it. Colours are Okabe and Ito's; series
+also differ in line style and marker, so that the pictures can be read in greyscale.
 """
 
 from __future__ import annotations
 
 import io
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
-import numpy as np
-
-from markov_lrsao.figures.base import FigureData, Series
+from markov_lrsao.figures.base import FigureData
+from markov_lrsao.figures.charts import chart_size, draw_chart, panels
 from markov_lrsao.figures.diagrams import draw_graph, graph_size
-from markov_lrsao.figures.plots import COLOURS
+from markov_lrsao.figures.regions import draw_map, map_size
 
-__all__ = ["draw", "draw_map", "pictures"]
+__all__ = ["draw", "picture_size", "pictures"]
 
-_WIDTH, _PANEL = 7.0, 4.2
-_STYLES = {"solid": "-", "dashed": "--", "dotted": ":", "dashdot": "-."}
-_HANDLE = 4.0
-"""Length of the lines in legends: long enough to show their dashes."""
-_MOST_MARKED = 60
-"""Lines with more points than this show no markers."""
+_NARROWEST = 5.5
+_TITLE, _LINE = 0.32, 0.115
+"""Heights of the title and of a line below the drawing, in inches."""
+_LETTERS, _WIDE_LETTERS = 21.0, 18.5
+"""Letters of such a line in an inch; the latter are all of one width."""
 
 
 def pictures(data: FigureData) -> dict[str, bytes]:
@@ -36,7 +34,9 @@ def pictures(data: FigureData) -> dict[str, bytes]:
 
     with rc_context({"svg.hashsalt": data.name}):
         # Measuring a graph's many arrows for a layout takes longer than drawing them.
-        canvas = Figure(figsize=_size(data), layout=None if data.kind == "graph" else "constrained")
+        canvas = Figure(
+            figsize=picture_size(data), layout=None if data.kind == "graph" else "constrained"
+        )
         FigureCanvasAgg(canvas)
         draw(data, canvas)
         made = {}
@@ -50,220 +50,61 @@ def pictures(data: FigureData) -> dict[str, bytes]:
     return made
 
 
-def _size(data: FigureData) -> tuple[float, float]:
+def picture_size(data: FigureData) -> tuple[float, float]:
+    """Return the size of the whole picture in inches: title, drawing, and the words below."""
     if data.kind == "graph":
-        return graph_size(data)
-    panels = _panels(data)
-    if panels > 1:
-        return _WIDTH, 0.6 + 1.9 * panels
-    listed = sum(s.listed for s in data.series) + len((data.grid or {}).get("borders", ()))
-    return _WIDTH, _PANEL + 0.17 * -(-listed // 2)
+        width, height = graph_size(data)
+    elif data.kind == "map":
+        width, height = map_size(data)
+    else:
+        width, height = chart_size(data)
+    width = max(width, _NARROWEST)
+    return width, _TITLE + height + _footer_height(_footer(data, width))
 
 
-def _panels(data: FigureData) -> int:
-    return 1 + max((s.panel for s in data.series), default=0)
+def _footer(data: FigureData, width: float) -> list[tuple[str, str]]:
+    """Return the lines below the drawing, each with its kind: what is shown, of what, how made."""
+    command = f"{data.command}    (markov-lrsao {data.version})"
+    return [
+        (kind, line)
+        for kind, text, letters in (
+            ("caption", data.caption, _LETTERS),
+            ("setting", data.setting, _LETTERS),
+            ("command", command, _WIDE_LETTERS),
+        )
+        for line in wrap(text, int(letters * width))
+    ]
+
+
+def _footer_height(lines: Sequence[object]) -> float:
+    return _LINE * len(lines) + 0.12
 
 
 def draw(data: FigureData, canvas: Any) -> None:
     """Draw data onto an empty matplotlib figure."""
-    axes = canvas.subplots(_panels(data), 1, sharex=True, squeeze=False)[:, 0]
+    axes = canvas.subplots(panels(data), 1, sharex=True, squeeze=False)[:, 0]
     if data.kind == "graph":
         draw_graph(data, axes[0])
     elif data.kind == "map":
         draw_map(data, axes[0])
     else:
-        _draw_chart(data, axes)
-    canvas.suptitle(data.title, fontsize=10)
+        draw_chart(data, axes)
+    width, height = canvas.get_size_inches()
+    lines = _footer(data, width)
+    bottom, top = _footer_height(lines) / height, 1 - _TITLE / height
+    canvas.text(0.5, 1 - 0.5 * _TITLE / height, data.title, fontsize=10, ha="center", va="center")
     engine = canvas.get_layout_engine()
     if engine is not None:
-        engine.set(rect=(0, 0.06, 1, 0.94))
+        engine.set(rect=(0, bottom, 1, top - bottom))
     else:
-        canvas.subplots_adjust(left=0.01, right=0.99, bottom=0.09, top=0.94)
-    footer = {"fontsize": 6, "color": "#444444"}
-    canvas.text(0.01, 0.036, data.parameters, gid="parameters", **footer)
-    command = f"{data.command}    (markov-lrsao {data.version})"
-    canvas.text(0.01, 0.008, command, gid="command", family="monospace", **footer)
-
-
-def floats(values: Sequence[float | None] | None) -> Any:
-    """Return an array in which missing numbers are NaN, which matplotlib leaves out."""
-    return np.array([math.nan if v is None else v for v in values or ()], dtype=np.float64)
-
-
-def _draw_chart(data: FigureData, axes: Sequence[Any]) -> None:
-    for axis in axes:
-        axis.set_xscale(data.x.scale)
-        axis.set_yscale(data.y.scale)
-        axis.set_ylabel(data.y.label, fontsize=9)
-        axis.grid(alpha=0.3, which="both", lw=0.4)
-        axis.tick_params(labelsize=8)
-    axes[-1].set_xlabel(data.x.label, fontsize=9)
-    for k, series in enumerate(data.series):
-        _draw_series(axes[series.panel], series, f"series-{k}")
-    if len(axes) == 1:  # below the axes, where it cannot hide anything
-        axes[0].legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.12),
-            ncols=2,
-            fontsize=7,
-            frameon=False,
-            handlelength=_HANDLE,
+        canvas.subplots_adjust(left=0.005, right=0.995, bottom=bottom, top=top)
+    for k, (kind, line) in enumerate(lines):
+        canvas.text(
+            0.08 / width,
+            ((len(lines) - 1 - k) * _LINE + 0.05) / height,
+            line,
+            gid=f"{kind}-{k}",
+            fontsize=6.2,
+            color="#333333",
+            family="monospace" if kind == "command" else None,
         )
-    for axis in axes:
-        if len(axes) > 1:
-            axis.legend(fontsize=7, framealpha=0.85, handlelength=_HANDLE)
-        if data.y.scale == "linear":
-            _plain_thousands(axis.yaxis)
-        if data.x.scale == "linear":
-            _plain_thousands(axis.xaxis)
-
-
-def _plain_thousands(axis: Any) -> None:
-    from matplotlib.ticker import FuncFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-
-
-def _draw_series(axis: Any, series: Series, gid: str) -> None:
-    colour = COLOURS[series.colour]
-    x, y = floats(series.x), floats(series.y)
-    style = _STYLES[series.style]
-    label = series.name if series.listed else f"_{series.name}"  # matplotlib's way to leave it out
-    if series.kind == "band":
-        artist = axis.fill_between(
-            x,
-            floats(series.low),
-            floats(series.high),
-            color=colour,
-            alpha=0.22,
-            lw=0.6,
-            label=label,
-        )
-    elif series.kind == "points":
-        (artist,) = axis.plot(
-            x,
-            y,
-            ls="none",
-            marker=series.marker or "o",
-            ms=4,
-            color=colour,
-            mfc="white",
-            mew=1.1,
-            label=label,
-            zorder=3,
-        )
-        if series.low is not None:
-            low, high = floats(series.low), floats(series.high)
-            axis.vlines(x, low, high, color=colour, lw=0.9)
-    elif series.kind == "bars":
-        artist = axis.vlines(x, 0, y, color=colour, lw=3, ls=style, label=label)
-    elif series.kind == "step":
-        (artist,) = axis.step(x, y, where="post", color=colour, ls=style, lw=1.4, label=label)
-    else:
-        marker = series.marker if len(x) <= _MOST_MARKED else None
-        (artist,) = axis.plot(
-            x, y, color=colour, ls=style, lw=1.5, marker=marker, ms=4, label=label
-        )
-    artist.set_gid(gid)
-
-
-def draw_map(data: FigureData, axis: Any) -> None:
-    """Draw a grid of values with borders; points that are not exact, or infinite, are hatched."""
-    grid: Mapping[str, Any] = data.grid or {}
-    values = np.ma.masked_invalid([floats(row) for row in grid["values"]])
-    x, y = _edges(floats(grid["x"]), data.x.scale), _edges(floats(grid["y"]), data.y.scale)
-    mesh = axis.pcolormesh(x, y, values, cmap="cividis", gid="grid")
-    _hatch(axis, x, y, ~np.asarray(grid["exact"], dtype=bool), "////", "#ffffff", "unsure")
-    if "infinite" in grid:
-        _hatch(axis, x, y, np.asarray(grid["infinite"], dtype=bool), "xxx", "#000000", "infinite")
-    for k, border in enumerate(grid.get("borders", ())):
-        style = _STYLES.get(border.get("style", ""), tuple(_STYLES.values())[k % len(_STYLES)])
-        axis.plot(
-            floats(border["x"]),
-            floats(border["y"]),
-            lw=border.get("width", 1.6),
-            ls=style,
-            color=COLOURS[(k + 1) % len(COLOURS)],
-            label=f"{border['name']}: {border['condition']}",
-            gid=f"border-{k}",
-        )
-    axis.set_xscale(data.x.scale)
-    axis.set_yscale(data.y.scale)
-    axis.set_xlim(x[0], x[-1])
-    axis.set_ylim(y[0], y[-1])
-    axis.set_xlabel(data.x.label, fontsize=9)
-    axis.set_ylabel(data.y.label, fontsize=9)
-    _write_values(axis, grid)
-    handles = axis.get_legend_handles_labels()[0] + _hatches(grid)
-    if handles:  # below the axes, where it cannot hide anything
-        axis.legend(
-            handles=handles,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.12),
-            ncols=2,
-            fontsize=6,
-            frameon=False,
-            handlelength=0.7 * _HANDLE,
-        )
-    axis.figure.colorbar(mesh, ax=axis, label=str(grid.get("label", "")))
-
-
-def _hatches(grid: Mapping[str, Any]) -> list[Any]:
-    """Return what the legend shows for the hatches that occur."""
-    from matplotlib.patches import Patch
-
-    found = []
-    infinite = np.asarray(grid.get("infinite", [[False]]), dtype=bool)
-    if not np.asarray(grid["exact"], dtype=bool).all():
-        label = "enclosed: the colour is that of the middle"
-        found.append(Patch(facecolor="#7f7f7f", edgecolor="#ffffff", hatch="////", label=label))
-    if infinite.any():
-        found.append(Patch(facecolor="#ffffff", edgecolor="#000000", hatch="xxx", label="infinite"))
-    return found
-
-
-def _write_values(axis: Any, grid: Mapping[str, Any]) -> None:
-    """Write its value into every regime, at the point nearest to the regime's middle."""
-    regimes = np.asarray(grid.get("regimes", ()))
-    for k, label in enumerate(dict.fromkeys(regimes.ravel().tolist())):
-        points = np.argwhere(regimes == label)
-        j, i = points[np.square(points - points.mean(axis=0)).sum(axis=1).argmin()]
-        value = grid["values"][j][i]
-        if grid["exact"][j][i] and value is not None:
-            axis.text(
-                grid["x"][i],
-                grid["y"][j],
-                f"{value:.6g}",
-                ha="center",
-                va="center",
-                fontsize=6,
-                gid=f"value-{k}",
-                bbox={"boxstyle": "round,pad=0.2", "fc": "#ffffff", "ec": "none", "alpha": 0.8},
-            )
-
-
-def _hatch(axis: Any, x: Any, y: Any, chosen: Any, hatch: str, colour: str, gid: str) -> None:
-    """Hatch some points of a grid, leaving their colour as it is."""
-    from matplotlib.collections import PolyCollection
-
-    corners = [
-        [(x[i], y[j]), (x[i + 1], y[j]), (x[i + 1], y[j + 1]), (x[i], y[j + 1])]
-        for j, i in np.argwhere(chosen).tolist()
-    ]
-    if corners:
-        axis.add_collection(
-            PolyCollection(
-                corners, facecolor="none", edgecolor=colour, linewidth=0.0, hatch=hatch, gid=gid
-            )
-        )
-
-
-def _edges(centres: Any, scale: str) -> Any:
-    """Return the borders of rectangles around their centres, halfway between neighbours."""
-    at = np.log(centres) if scale == "log" else centres
-    if len(at) == 1:
-        borders = np.array([at[0] - 0.5, at[0] + 0.5])
-    else:
-        middle = (at[1:] + at[:-1]) / 2
-        borders = np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])
-    return np.exp(borders) if scale == "log" else borders

@@ -1,29 +1,50 @@
-"""Site automata and the chain of the right plateau as graphs, read from the engine.
+"""What a site of the slope remembers, and how row 0 is unlearnt on the right plateau.
 
-A site of the slope is an automaton over the order of its row's entries: every step at the site
-leads to a pattern and moves up, down or not at all. The right plateau is the block of
-(position, pattern of the row below it, pattern of row 0) that the engine solves for phase 3.
+A site of the slope is an automaton over the order of its row's entries. Orders that behave alike
+are merged (`markov_lrsao.rows.lumping`): three to six classes are left of up to a dozen.
+
+On the right plateau the walk meets row 0 and the row just below. The chain that the engine solves
+has some sixty states; what a reader wants to know is how the order of row 0 changes: which entry
+leads, and what its fall leaves behind. So states with the same order of row 0 are one *stage*. A
+run goes through stages and never comes back to one; how likely it goes from one to the next, and
+how long it stays, are sums over the states of the chain, exactly:
+
+    P(a -> b) = sum over states i of a, j of b of F_i P_ij / sum over states i of a, j outside,
+
+F_i being the expected number of steps begun in state i, from the law of the phase's start.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from graphlib import CycleError, TopologicalSorter
 
-from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State, Weight
-from markov_lrsao.crossing.decomposition import decompose
-from markov_lrsao.exact.rationals import rational_text
-from markov_lrsao.figures.base import Figure, FigureData, Settings
-from markov_lrsao.figures.model import (
+from flint import fmpq
+
+from markov_lrsao.answers.profile import flow_of
+from markov_lrsao.crossing.blocks import Block, Corridor, Exit, State
+from markov_lrsao.crossing.decomposition import Decomposition, decompose
+from markov_lrsao.crossing.generating import Evaluation, GeneratingFunction
+from markov_lrsao.errors import VerificationError
+from markov_lrsao.exact.rationals import harmonic_difference, rational_text, to_float
+from markov_lrsao.figures.base import Figure, FigureData, Settings, setting_text
+from markov_lrsao.figures.graphs import (
     edge,
+    event_text,
+    greedy_text,
+    laid_out,
     node,
-    paper_automata,
-    paper_law,
+    order_text,
+    share_text,
 )
+from markov_lrsao.figures.model import paper_automata, paper_law
+from markov_lrsao.model.law import Share
 from markov_lrsao.progress import Progress
+from markov_lrsao.rows.automata import RowAutomata
+from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.rows.steps import gathered
 
-__all__ = ["FIGURES"]
+__all__ = ["FIGURES", "stages"]
 
 SITES = {
     "site-first": ("l+1", "just above the left plateau"),
@@ -32,6 +53,8 @@ SITES = {
     "site-penultimate": ("n-l-2", "second below the right plateau"),
     "site-last": ("n-l-1", "just below the right plateau"),
 }
+_MOST_ORDERS = 2
+"""Classes with more orders than this show their number."""
 
 
 def _position(text: str, n: int, ell: int) -> int:
@@ -39,164 +62,199 @@ def _position(text: str, n: int, ell: int) -> int:
 
 
 def _site(name: str, settings: Settings, progress: Progress) -> FigureData:
-    """Explore one site's automaton from a fresh row, breadth first."""
+    """Explore one site's automaton from a fresh row, orders that behave alike merged."""
     n, ell = settings.graph
-    text, where = SITES[name]
+    text, _ = SITES[name]
     p = _position(text, n, ell)
-    automata = paper_automata(n, ell)
-    _, row = automata.place(p)
-    depth = {0: 0}
+    every = paper_automata(n, ell)
+    merged, classes = merge_patterns(every)
+    _, row = merged.place(p)
+    members: dict[int, list[int]] = {}
+    for k, c in enumerate(classes[row]):
+        if every.is_met(p, k):
+            members.setdefault(c, []).append(k)
+    seen = [0]
     edges = []
-    queue = [0]
-    for k in queue:
-        if not automata.is_met(p, k):
-            continue
-        for (_, following), group in gathered(automata.events_at(p, k)).items():
-            if following not in depth:
-                depth[following] = depth[k] + 1
-                queue.append(following)
-            made = edge(automata.law, str(k), str(following), p, group)
-            events = made["label"].split("\n")[0]
-            edges.append(made | {"label": f"{events}\n{made['probability']}"})
-    columns: dict[int, list[int]] = {}
-    for k, d in depth.items():
-        columns.setdefault(d, []).append(k)
-    untangle(columns, [(int(e["source"]), int(e["target"])) for e in edges])
-    nodes = [
-        node(
-            str(k),
-            automata.label(row, k).replace(", ", "\n"),
-            2.3 * d,
-            1.35 * ((len(column) - 1) / 2 - i),
-            end=not automata.is_met(p, k),
-        )
-        for d, column in columns.items()
-        for i, k in enumerate(column)
-    ]
+    for c in seen:
+        for (moved, to), group in gathered(merged.events_at(p, c)).items():
+            if to not in seen:
+                seen.append(to)
+            share = sum((e.share for e in group), Share(0, 0))
+            events = _events(every, p, members[c], classes[row], (moved, to))
+            label = f"{events}\n{share_text(every.law.unit, share)}"
+            edges.append(edge(str(c), str(to), label, merged.law.probability(share, p), moved))
+    nodes = [node(str(c), _class_label(every, row, members[c]), start=c == 0) for c in seen]
+    nodes, edges = laid_out(nodes, edges)
     return FigureData(
         name=name,
         title=_site_title(name),
         kind="graph",
         nodes=nodes,
         edges=edges,
-        caption=f"The automaton of position {text} ({where}): order of the row's entries, and what "
-        f"a step does. Probabilities are exact, for n = {n}, l = {ell}, position {p}.",
+        caption=f"What position p = {text} remembers: the entries of its row that are largest, as "
+        f"a set, and the order of all entries and 0 below it; orders that behave alike are one "
+        f"box. J+ is J chosen with a proposal upwards. Probabilities are exact and hold for "
+        f"every n and l; in the data they are those of p = {p}.",
+        setting=setting_text(n, ell, f"p = {p}"),
         notes={
             "n": n,
             "ell": ell,
             "position": p,
-            "ends": "patterns with which the site is never met again",
+            "orders": {
+                str(c): [order_text(every.patterns[row][k], every.law.actions) for k in members[c]]
+                for c in seen
+            },
         },
     )
 
 
+def _class_label(automata: RowAutomata, row: int, members: list[int]) -> str:
+    """Return whom the members of a class choose from, and their orders if they are few."""
+    shown = [automata.patterns[row][k] for k in members]
+    names = automata.law.actions
+    sets = dict.fromkeys(greedy_text(pattern, names) for pattern in shown)
+    orders = dict.fromkeys(order_text(pattern, names) for pattern in shown)
+    few = len(orders) <= _MOST_ORDERS
+    return f"{' or '.join(sets)}\n{', '.join(orders) if few else f'{len(orders)} orders'}"
+
+
+def _events(
+    automata: RowAutomata, p: int, members: list[int], classes: list[int], outcome: tuple[int, int]
+) -> str:
+    """Return what leads to an outcome, for each member of a class that tells it differently."""
+    found: dict[str, None] = {}
+    for k in members:
+        group = [e for e in automata.events_at(p, k) if (e.moved, classes[e.following]) == outcome]
+        found[event_text(automata.law, group)] = None
+    return " or ".join(found)
+
+
 def _site_title(name: str) -> str:
     text, where = SITES[name]
-    return f"Automaton of position {text}, {where}"
+    return f"What position {text} remembers, {where}"
+
+
+# -- the right plateau ---------------------------------------------------------------------------
+
+
+def stages(d: Decomposition) -> tuple[dict[str, tuple[fmpq, fmpq]], dict[tuple[str, str], fmpq]]:
+    """Return how row 0 changes in phase 3.
+
+    Returns
+    -------
+    stage -> (probability of ever being there, expected steps there), and (stage, next stage) ->
+    probability that a run makes this change; "optimum" is the last stage.
+    """
+    tail = d.tail
+    assert tail is not None  # Jump's right plateau always has one
+    function = GeneratingFunction(d, Evaluation(exact=True, order=0))
+    source: dict[int, fmpq] = {}
+    for key, i in d.tail_start.items():
+        source[i] = source.get(i, fmpq(0)) + function.probability_of_ends({key})
+    flow = flow_of(tail, source, back=False)
+    name = [_stage(tail, state) for state in tail.states]
+    steps: dict[str, fmpq] = {}
+    changes: dict[tuple[str, str], fmpq] = {}
+    entered: dict[str, fmpq] = {}
+    for i, amount in source.items():
+        entered[name[i]] = entered.get(name[i], fmpq(0)) + amount
+    for i, amount in enumerate(flow):
+        for target, weight in tail.edges[i]:
+            part = amount * tail.probability(i, weight)
+            long = _corridor_steps(weight, d.law.n) if isinstance(weight, Corridor) else fmpq(1)
+            steps[name[i]] = steps.get(name[i], fmpq(0)) + part * long
+            to = "optimum" if isinstance(target, Exit) else name[target]
+            if to != name[i] and part != 0:
+                changes[name[i], to] = changes.get((name[i], to), fmpq(0)) + part
+                entered[to] = entered.get(to, fmpq(0)) + part
+    try:
+        order = tuple(
+            TopologicalSorter(
+                {b: [a for a, other in changes if other == b] for b in entered}
+            ).static_order()
+        )
+    except CycleError as error:  # the numbers would be means of numbers of changes then
+        raise VerificationError("a run can come back to a stage of row 0") from error
+    return {s: (entered[s], steps.get(s, fmpq(0))) for s in order}, changes
+
+
+def _corridor_steps(corridor: Corridor, n: int) -> fmpq:
+    """Return the mean number of steps up a corridor: n (1/(n-first) + .. + 1/(n-last))."""
+    return fmpq(n) * harmonic_difference(n - corridor.last - 1, n - corridor.first)
+
+
+def _stage(block: Block, state: State) -> str:
+    """Return the order of row 0; where RightBridge leads alone, it does so for good."""
+    automata, rows = block.stretch.automata, block.stretch.rows
+    shared = int(automata.law.row[block.law.n - 1])
+    pattern = automata.patterns[automata.class_of(shared)][state.patterns[rows.index(shared)]]
+    if [automata.law.actions[i] for i in pattern.maximal] == ["R"]:
+        return "R leads"
+    return order_text(pattern, automata.law.actions)
 
 
 def _right(settings: Settings, progress: Progress) -> FigureData:
     n, ell = settings.graph
     with progress("right plateau", total=1) as bar:
         d = decompose(paper_law(n, ell), paper_automata(n, ell))
+        found, changes = stages(d)
         bar.advance()
-    tail = d.tail
-    assert tail is not None  # Jump's right plateau always has one
-    columns: dict[int, list[int]] = {}
-    for i, state in enumerate(tail.states):
-        columns.setdefault(state.position, []).append(i)
-    untangle(
-        columns, [(i, t) for i, row in enumerate(tail.edges) for t, _ in row if isinstance(t, int)]
-    )
+    starts = {_stage(d.tail, d.tail.states[i]) for i in d.tail_start.values()} if d.tail else set()
     nodes = [
         node(
-            str(i),
-            _state_label(tail, tail.states[i]),
-            3.0 * (position - tail.stretch.first),
-            0.8 * ((len(column) - 1) / 2 - k),
+            name,
+            name if name == "optimum" else _stage_label(name, *found[name]),
+            start=name in starts,
+            end=name == "optimum",
         )
-        for position, column in sorted(columns.items())
-        for k, i in enumerate(column)
+        for name in found
     ]
-    nodes.append(node("optimum", f"{n}\noptimum", 3.0 * (n - tail.stretch.first), 0.0, end=True))
+    leaving = {a: sum((w for (s, _), w in changes.items() if s == a), fmpq(0)) for a in found}
     edges = [
-        _tail_edge(tail, i, target, weight)
-        for i, row in enumerate(tail.edges)
-        for target, weight in row
+        edge(a, b, _decimal(to_float(w / leaving[a])), w / leaving[a])
+        for (a, b), w in changes.items()
     ]
-    name = "right-plateau"
+    nodes, edges = laid_out(nodes, edges)
+    total = sum((steps for _, steps in found.values()), fmpq(0))
     return FigureData(
-        name=name,
+        name="right-plateau",
         title=TITLE,
         kind="graph",
         nodes=nodes,
         edges=edges,
-        caption=f"The chain of phase 3 (n = {n}, l = {ell}), {len(tail.states)} states: position, "
-        f"pattern of the row of n-l-1, pattern of row 0. Exact. An arrow of probability "
-        f"one to the optimum is a corridor: RightBridge is learnt and only climbs.",
+        caption=f"The order of row 0 in phase 3, from the first hit of n-l to the optimum: what "
+        f"share of the runs is ever there, and the expected number of steps there; they add up "
+        f"to E[T3] = {to_float(total):.6g}. An arrow has the probability that the order changes "
+        f"so next. No order comes back. All exact; fractions are in the data.",
+        setting=setting_text(n, ell),
         notes={
             "n": n,
             "ell": ell,
-            "states": len(tail.states),
-            "starts": [str(i) for i in tail.start],
-            "edges": "labels and probabilities of all edges are in the data",
+            "states": len(d.tail.states) if d.tail else 0,
+            "E[T3]": rational_text(total),
+            "stages": {
+                name: {"probability": rational_text(p), "steps": rational_text(steps)}
+                for name, (p, steps) in found.items()
+            },
         },
     )
 
 
-def untangle(columns: dict[int, list[int]], pairs: list[tuple[int, int]]) -> None:
-    """Sort each column by where the nodes next to a node lie: fewer arrows cross."""
-    near: dict[int, list[int]] = {}
-    for a, b in pairs:
-        if a != b:
-            near.setdefault(a, []).append(b)
-            near.setdefault(b, []).append(a)
-    for _ in range(12):
-        height = {
-            i: (k + 0.5) / len(column) for column in columns.values() for k, i in enumerate(column)
-        }
-        for column in columns.values():
-            column.sort(
-                key=lambda i: sum(height[j] for j in near.get(i, [i])) / len(near.get(i, [i]))
-            )
+def _stage_label(name: str, probability: fmpq, steps: fmpq) -> str:
+    share = f"{100 * to_float(probability):.3g}% of runs"
+    return f"{name}\n{share}\n{to_float(steps):.3g} steps"
 
 
-def _state_label(block: Block, state: State) -> str:
-    automata, rows = block.stretch.automata, block.stretch.rows
-    shown = [
-        automata.label(automata.class_of(r), k) for r, k in zip(rows, state.patterns, strict=True)
-    ]
-    below = int(automata.law.row[block.stretch.first])
-    words = [
-        s
-        for r, s in sorted(zip(rows, shown, strict=True), key=lambda pair: pair[0] != below)
-        if r != int(automata.law.row[automata.law.optimum])
-    ]
-    return f"{state.position}  " + "\n".join(words)
+def _decimal(value: float) -> str:
+    """Return a probability in three digits.
+
+    >>> _decimal(1.0), _decimal(0.23456), _decimal(0.01234)
+    ('1', '0.235', '0.0123')
+    """
+    return f"{value:.3g}"
 
 
-def _tail_edge(block: Block, source: int, target: int | Exit, weight: Weight) -> dict[str, Any]:
-    to = "optimum" if isinstance(target, Exit) else str(target)
-    if isinstance(weight, Corridor):
-        return {
-            "source": str(source),
-            "target": to,
-            "probability": "1",
-            "moved": 1,
-            "label": f"corridor {weight.first}..{weight.last}",
-        }
-    end = block.law.n if isinstance(target, Exit) else block.states[target].position
-    probability = rational_text(block.probability(source, weight))
-    return {
-        "source": str(source),
-        "target": to,
-        "label": probability,
-        "probability": probability,
-        "moved": end - block.states[source].position,
-    }
-
-
-TITLE = "The chain of the right plateau"
+TITLE = "Unlearning on the right plateau: how the order of row 0 changes"
 
 FIGURES = (
     *(Figure(name, _site_title(name), partial(_site, name)) for name in SITES),

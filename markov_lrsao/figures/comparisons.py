@@ -23,18 +23,23 @@ from markov_lrsao.figures.base import (
     Series,
     Settings,
     numbers,
+    setting_text,
 )
 from markov_lrsao.figures.sampling import (
     Experiment,
     coupon_collector,
+    curve_sizes,
     exact_point,
+    exact_points,
     grid,
     play,
+    range_text,
     schedule_text,
 )
 from markov_lrsao.progress import Progress
 
 if TYPE_CHECKING:
+    from markov_lrsao.exact.quantity import Simulated
     from simulate.statistics.estimates import Summary
 
 __all__ = ["FIGURES"]
@@ -92,9 +97,24 @@ def _earl_notes(settings: Settings, schedule: str) -> dict[str, Any]:
     }
 
 
+def _earl_setting(settings: Settings, ell: str, lrsao: bool = True) -> str:
+    notes = _earl_notes(settings, "2")
+    return setting_text(
+        range_text(grid(settings.earl_n)),
+        ell,
+        f"EA+RL: alpha = {notes['earl_alpha']}, gamma = {notes['earl_gamma']}, no penalty r",
+        runs=settings.earl_runs,
+        seed=settings.seed,
+        level=settings.level,
+        lrsao=lrsao,
+    )
+
+
 def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> FigureData:
+    """Draw LRSAO and EA+RL; without restarts EA+RL is so slow that a linear axis leaves it out."""
     ns, ours, plain, restarted = _earl_cells(schedule, settings, progress)
-    points = [exact_point(schedule, n) for n in ns]
+    points = exact_points(schedule, curve_sizes(settings, ns[-1], ns), progress)
+    at = [exact_point(schedule, n) for n in ns]
     x = numbers(ns)
     name = f"earl-{schedule}{'-log' if log else ''}"
 
@@ -116,24 +136,31 @@ def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> F
         kind="chart",
         x=Axis("n"),
         y=Axis("function evaluations", "log" if log else "linear"),
-        caption=f"E[T] of LRSAO and n H_n are exact. EA+RL (alpha = 0.8, gamma = 0.99) is sampled, "
-        f"{settings.earl_runs:,} runs a point: ERT = steps of all runs / successes at a "
-        f"{_budget_text(settings)}, without restarts and with a "
-        f"{_restart_text(settings)}; bars are {100 * settings.level:g}% intervals.",
+        caption=f"E[T] of LRSAO and n H_n are exact, at {len(points)} values of n. EA+RL is "
+        f"sampled, {settings.earl_runs:,} runs a point: ERT = steps of all runs / successes at a "
+        f"budget of {settings.earl_budget} n^2 steps, "
+        + (
+            "without restarts and "
+            if log
+            else f"without restarts beyond this axis ({plain[-1].ert.point:,.3g} at "
+            f"n = {ns[-1]:,}), "
+        )
+        + f"with a {_restart_text(settings)}; bars are {100 * settings.level:g}% intervals.",
+        setting=_earl_setting(settings, schedule_text(schedule).removeprefix("l = ")),
         series=(
             Series(
                 name="LRSAO, E[T] exact",
                 kind="line",
-                x=x,
+                x=numbers(p.n for p in points),
                 colour=0,
                 y=numbers(float(p.result.total) for p in points),
             ),
             ert(f"LRSAO, simulated mean, {settings.earl_runs:,} runs", ours, 0, "o"),
-            ert(f"EA+RL, ERT, {_budget_text(settings)}", plain, 1, "s"),
+            *([ert(f"EA+RL, ERT, {_budget_text(settings)}", plain, 1, "s")] if log else []),
             ert(f"EA+RL, ERT, {_restart_text(settings)}", restarted, 2, "^"),
             coupon_collector(points),
         ),
-        notes=_earl_notes(settings, schedule) | _earl_found(points, plain, restarted),
+        notes=_earl_notes(settings, schedule) | _earl_found(at, plain, restarted),
     )
 
 
@@ -155,13 +182,13 @@ def _earl_found(
 
 
 def _success(settings: Settings, progress: Progress) -> FigureData:
+    """Draw success rates, a panel for each schedule: with restarts both are 1."""
     series = []
     notes: dict[str, Any] = {}
     for k, schedule in enumerate(_SCHEDULES):
         ns, _, plain, restarted = _earl_cells(schedule, settings, progress)
-        for found, text, marker, shift in (
-            (plain, _budget_text(settings), "s^"[k], 0),
-            (restarted, _restart_text(settings), "oD"[k], 2),
+        for j, (found, text) in enumerate(
+            ((plain, "no restarts"), (restarted, _restart_text(settings)))
         ):
             series.append(
                 Series(
@@ -169,10 +196,11 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
                     kind="points",
                     x=numbers(ns),
                     y=numbers(s.success.point for s in found),
-                    colour=1 + k + shift,
-                    marker=marker,
+                    colour=1 + j,
+                    marker="s^"[j],
                     low=numbers(s.success.low for s in found),
                     high=numbers(s.success.high for s in found),
+                    panel=k,
                 )
             )
         notes[schedule] = _earl_notes(settings, schedule)
@@ -182,22 +210,27 @@ def _success(settings: Settings, progress: Progress) -> FigureData:
         title=TITLES[name],
         kind="chart",
         x=Axis("n"),
-        y=Axis("share of runs that end in the budget"),
+        y=Axis("share of runs", ends=(0.0, 1.05)),
         series=tuple(series),
         notes=notes,
-        caption=f"Sampled, {settings.earl_runs:,} runs a point, with Clopper and Pearson's "
-        f"{100 * settings.level:g}% intervals. Every run of LRSAO ends with probability "
-        f"one.",
+        caption=f"Share of runs that end within {settings.earl_budget} n^2 steps. Sampled, "
+        f"{settings.earl_runs:,} runs a point, with Clopper and Pearson's "
+        f"{100 * settings.level:g}% intervals. Every run of LRSAO ends with probability one.",
+        setting=_earl_setting(
+            settings,
+            " above, ".join(schedule_text(s).removeprefix("l = ") for s in _SCHEDULES) + " below",
+            lrsao=False,
+        ),
     )
 
 
-def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
-    """Draw mean T of l = 2, or its quotient by the exact E[T]."""
-    ns = grid(settings.float_n)
-    points, means = [], []
+def _both_arithmetics(
+    ns: Sequence[int], settings: Settings, progress: Progress
+) -> list[list[Simulated]]:
+    """Return per n the mean T of l = 2 in true and in float64 arithmetic, same random numbers."""
+    means = []
     with progress("true semantics and float64", total=sum(ns)) as bar:
         for n in ns:
-            points.append(exact_point("2", n))
             experiment = Experiment(n=n, ell=2, runs=settings.float_runs, seed=settings.seed)
             row = [
                 play(c, settings.level).total
@@ -205,9 +238,19 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
             ]
             means.append([m for m in row if m is not None])
             bar.advance(n)
-    exact = [float(p.result.total) for p in points]
+    return means
+
+
+def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
+    """Draw mean T of l = 2, or its quotient by the exact E[T]."""
+    ns = grid(settings.float_n)
+    sizes = [n for n in curve_sizes(settings, ns[-1], ns) if n >= ns[0] / 2]
+    points = exact_points("2", sizes, progress)
+    means = _both_arithmetics(ns, settings, progress)
+    exact = [float(exact_point("2", n).result.total) for n in ns]
     unit = exact if ratio else [1.0] * len(ns)
     x = numbers(ns)
+    line = [1.0 if ratio else float(p.result.total) for p in points]
 
     def points_of(k: int, text: str, marker: str) -> Series:
         return Series(
@@ -228,16 +271,24 @@ def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
         kind="chart",
         x=Axis("n", "linear" if ratio else "log"),
         y=Axis("mean T / exact E[T]") if ratio else Axis("T (function evaluations)", "log"),
-        caption="The line is the exact E[T]; both sets of points are sampled with the same random "
-        f"numbers, bars are {100 * settings.level:g}% intervals. In float64 a rejected "
-        "entry decays to exactly 0, ties with others, and another algorithm is simulated.",
+        caption=f"The line is the exact E[T], at {len(sizes)} values of n; both sets of points are "
+        f"sampled with the same random numbers, {settings.float_runs:,} runs each, bars are "
+        f"{100 * settings.level:g}% intervals. In float64 a rejected entry decays to exactly 0, "
+        f"ties with others, and another algorithm is simulated.",
+        setting=setting_text(
+            range_text(sizes),
+            2,
+            runs=settings.float_runs,
+            seed=settings.seed,
+            level=settings.level,
+        ),
         series=(
             Series(
                 name="E[T], exact",
                 kind="line",
-                x=x,
+                x=numbers(sizes),
                 colour=0,
-                y=numbers(t / u for t, u in zip(exact, unit, strict=True)),
+                y=numbers(line),
             ),
             points_of(0, "true semantics", "o"),
             points_of(1, "plain float64", "s"),

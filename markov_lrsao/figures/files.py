@@ -25,6 +25,7 @@ FIELDS = frozenset(
         "name",
         "title",
         "caption",
+        "setting",
         "command",
         "kind",
         "settings",

@@ -17,8 +17,23 @@ from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.answers.distribution import Distribution, distribution
 from markov_lrsao.answers.profile import Profile, profile
 from markov_lrsao.exact.rationals import rational_text, to_float
-from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, Style, numbers
-from markov_lrsao.figures.sampling import Experiment, exact_point, grid, samples_of
+from markov_lrsao.figures.base import (
+    Axis,
+    Figure,
+    FigureData,
+    Series,
+    Settings,
+    Style,
+    numbers,
+    setting_text,
+)
+from markov_lrsao.figures.sampling import (
+    Experiment,
+    range_text,
+    samples_of,
+    spaced,
+)
+from markov_lrsao.interrupts import spread
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.parameters import Parameters
@@ -75,6 +90,7 @@ def _profile(visits: bool, settings: Settings, progress: Progress) -> FigureData
         y=Axis("expected visits", "linear") if visits else Axis("expected steps", "log"),
         series=tuple(series),
         notes=notes,
+        setting=setting_text(n, ", ".join(str(ell_of(s, n)) for s in ("2", "sqrt", "half"))),
         caption=(
             "Exact expected number of arrivals at each position before the optimum is found."
             if visits
@@ -95,12 +111,9 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
     n = settings.law_n
     half = band_halfwidth(settings.law_runs, settings.level)
     series: list[Series] = []
-    notes: dict[str, Any] = {
-        "runs": settings.law_runs,
-        "seed": settings.seed,
-        "confidence": settings.level,
-        "n": n,
-    }
+    notes: dict[str, Any] = {"runs": settings.law_runs, "seed": settings.seed, "n": n}
+    if not tail:
+        notes["confidence"] = settings.level
     with progress("distributions", total=len(SCHEDULES)) as bar:
         for k, schedule in enumerate(SCHEDULES):
             ell = ell_of(schedule, n)
@@ -110,20 +123,10 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
             exact = np.asarray(law.cdf(times))
             ended = np.sort(samples_of(experiment).times)
             share = np.searchsorted(ended, times, side="right") / experiment.runs
-            series += _curves(ell, k, times, exact, share, half, tail)
+            series += _curves(ell, k, times, exact, share, half, tail, settings)
             quantiles = [(q, law.quantile(q)) for q in _LEVELS]
             if not tail:
-                series.append(
-                    Series(
-                        name=f"l = {ell}, quantiles",
-                        kind="points",
-                        colour=k,
-                        marker=_MARKERS[k],
-                        x=numbers(t for _, t in quantiles),
-                        y=numbers(_LEVELS),
-                        listed=k == 0,
-                    )
-                )
+                series.append(_marked(ell, k, [t for _, t in quantiles]))
             notes[f"l = {ell}"] = {
                 "quantiles": {f"{q:g}": t for q, t in quantiles},
                 "mean": law.mean,
@@ -143,15 +146,47 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
         y=Axis("P(T > t)", "log") if tail else Axis("P(T <= t), share of runs that have ended"),
         series=tuple(series),
         notes=notes,
-        caption=f"Lines are exact (up to the error bound in the notes); steps are the empirical "
-        f"function of {settings.law_runs:,} simulated runs, shaded its simultaneous "
-        f"{100 * settings.level:g}% band"
-        + ("." if tail else "; marks are the exact 5, 25, 50, 75 and 95% quantiles."),
+        caption=f"Lines are exact (up to the error bound in the notes); dotted steps are the "
+        f"empirical function of {settings.law_runs:,} simulated runs each"
+        + (
+            ", which ends with the longest of them."
+            if tail
+            else f", shaded its simultaneous {100 * settings.level:g}% band (Dvoretzky, Kiefer and "
+            f"Wolfowitz); marks are the exact 5, 25, 50, 75 and 95% quantiles."
+        ),
+        setting=setting_text(
+            n,
+            ", ".join(str(ell_of(s, n)) for s in SCHEDULES),
+            runs=settings.law_runs,
+            seed=settings.seed,
+            level=None if tail else settings.level,
+        ).replace("runs a point", "runs for each l"),
+    )
+
+
+def _marked(ell: int, k: int, quantiles: list[float]) -> Series:
+    """Return the quantiles of the exact law as points of its curve."""
+    return Series(
+        name=f"l = {ell}, quantiles",
+        kind="points",
+        colour=k,
+        marker=_MARKERS[k],
+        x=numbers(quantiles),
+        y=numbers(_LEVELS),
+        listed=k == 0,
+        legend="exact quantiles, 5 to 95%",
     )
 
 
 def _curves(
-    ell: int, k: int, times: Any, exact: Any, share: Any, half: float, tail: bool
+    ell: int,
+    k: int,
+    times: Any,
+    exact: Any,
+    share: Any,
+    half: float,
+    tail: bool,
+    settings: Settings,
 ) -> list[Series]:
     low, high = np.clip(share - half, 0, 1), np.clip(share + half, 0, 1)
     x = numbers(times)
@@ -170,6 +205,7 @@ def _curves(
         colour=6,
         style="dotted",
         listed=k == 0,
+        legend=f"share of {settings.law_runs:,} runs each",
     )
     line = Series(
         name=f"l = {ell}, exact", kind="line", x=x, y=shown(exact), colour=k, style=_STYLES[k]
@@ -184,23 +220,32 @@ def _curves(
         high=shown(high),
         colour=k,
         listed=k == 0,
+        legend=f"{100 * settings.level:g}% band of that share",
     )
     return [band, line, empirical]
 
 
+def _quantiles_at(n: int) -> tuple[list[float], float, float]:
+    """Return quantiles of T at l = 2, its mean, and P(T <= E[T]); a job of its own."""
+    law = _law(n, 2)
+    return [law.quantile(q) for q in _LEVELS], law.mean, float(law.cdf(int(law.mean)))
+
+
 def _quantiles(settings: Settings, progress: Progress) -> FigureData:
     """Draw quantiles of T over n for l = 2, beside E[T]."""
-    ns = grid(settings.quantile_n)
-    rows = []
+    ns = spaced(settings.quantile_n)
+    found = []
     with progress("quantiles", total=sum(ns)) as bar:
-        for n in ns:
-            law = _law(n, 2)
-            rows.append([law.quantile(q) for q in _LEVELS])
+        # The longest first, so that no process is left with one at the end.
+        for n, row in zip(reversed(ns), spread(_quantiles_at, ns[::-1]), strict=True):
+            found.append(row)
             bar.advance(n)
+    found.reverse()
+    rows = [row for row, _, _ in found]
     x = numbers(ns)
     name = "quantiles"
-    exact = [float(exact_point("2", n).result.total) for n in ns]
-    spread = [
+    exact = [mean for _, mean, _ in found]
+    ranges = [
         Series(
             name=f"{100 * low:g}% to {100 * high:g}% of the runs",
             kind="band",
@@ -218,7 +263,7 @@ def _quantiles(settings: Settings, progress: Progress) -> FigureData:
         x=Axis("n", "log"),
         y=Axis("function evaluations", "log"),
         series=(
-            *spread,
+            *ranges,
             Series(
                 name="median of T",
                 kind="line",
@@ -233,10 +278,11 @@ def _quantiles(settings: Settings, progress: Progress) -> FigureData:
         notes={
             "levels": list(_LEVELS),
             "quantiles": rows,
-            "P(T <= E[T])": [float(_law(n, 2).cdf(int(t))) for n, t in zip(ns, exact, strict=True)],
+            "P(T <= E[T])": [share for _, _, share in found],
         },
-        caption="All exact: quantiles of the law of T and its mean, l = 2. The mean lies far above "
-        "the median: T is not concentrated when l is small.",
+        caption=f"All exact, at {len(ns)} values of n: quantiles of the law of T and its mean. The "
+        f"mean lies far above the median: T is not concentrated when l is small.",
+        setting=setting_text(range_text(ns), 2),
     )
 
 

@@ -1,24 +1,26 @@
-"""The regime map: E[T] over (alpha, r), the borders drawn in.
+"""The regime map: E[T] over (alpha, r), drawn from the borders between regimes.
 
-Colours show the quantity; points that are only enclosed are hatched, points where E[T] is infinite
-are cross-hatched and left without colour. Curves are the borders of `markov_lrsao.regimes.borders`;
-the thin line runs between neighbouring points whose answers belong to different regimes.
+Inside (H) a map consists of the areas that the borders cut out (`markov_lrsao.regimes.areas`), each
+with the value that all its solved points share. Points that lie in no such area, as those outside
+(H), are shown one by one. The numbers do not depend on how fine the grid of points is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from flint import fmpq
-
-from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.errors import VerificationError
+from markov_lrsao.exact.quantity import Enclosed, Quantity
+from markov_lrsao.exact.rationals import rational_text, to_float
 from markov_lrsao.figures.base import Axis, Figure, FigureData, Settings, numbers
+from markov_lrsao.figures.labels import placed_labels
 from markov_lrsao.progress import Progress
-from markov_lrsao.regimes.borders import Border, borders, place_in_h
+from markov_lrsao.regimes.borders import Border, borders
 from markov_lrsao.regimes.grid import MapPlan, RegimeMap, regime_map, widest
 
-__all__ = ["FIGURES", "border_curves", "map_figure"]
+__all__ = ["FIGURES", "map_areas", "map_borders", "map_figure"]
 
 NAME = "regime-map"
 _TITLES = {
@@ -28,35 +30,32 @@ _TITLES = {
     "phase3": "E[T3]",
     "stddev": "standard deviation of T",
 }
-_MOST_CURVES = 7
-_FINENESS = 200
-"""Points of a curve."""
+_WIDE = 20
+"""Alphas are drawn evenly in ln(alpha/(1-alpha)) if the odds grow by this factor, or more."""
+Place = float | None
 
 
-def map_figure(
-    found: RegimeMap,
-    quantity: str,
-    command: str = "",
-) -> FigureData:
+def map_figure(found: RegimeMap, quantity: str, command: str = "") -> FigureData:
     """Return the data of a map's picture."""
     plan = found.plan
     width = len(plan.alphas)
     rows = range(0, len(found.values), width)
-    values = [to_none(float(q)) for q in found.quantities(quantity)]
+    values = numbers([float(q) for q in found.quantities(quantity)])
     exact = [v.kind in ("exact", "infinite") for v in found.values]
     infinite = [v.kind == "infinite" for v in found.values]
+    covered = {i for members in plan.members for i in members}
     text = _TITLES[quantity]
-    share = 100 * sum(exact) / len(exact)
+    x, ends = _x_axis(plan), _ends(plan)
+    areas = map_areas(found, quantity)
+    named = [area for area in areas if area["value"] is not None]
     return FigureData(
         name=NAME,
         kind="map",
         command=command,
         title=f"{text} over (alpha, r): n = {plan.n}, l = {plan.ell}, gamma = {plan.gamma}",
-        caption=f"{text}, exact at {share:.1f}% of the {len(exact):,} points, in "
-        f"{len(found.regimes)} regimes; hatched points are rigorous enclosures, shown by "
-        f"their middle. Curves are the borders between regimes as algebraic conditions, "
-        f"with a = alpha, g = gamma, G = n-l-1, rho = 1 - a + a^2 g^2.",
-        x=Axis("alpha"),
+        caption=_caption(found, text, named),
+        setting=_setting(plan),
+        x=x,
         y=Axis("place of r in (H): (r - lower)/(upper - lower)" if plan.relative else "r"),
         grid={
             "x": numbers(map(to_float, plan.alphas)),
@@ -64,9 +63,12 @@ def map_figure(
             "values": [values[i : i + width] for i in rows],
             "exact": [exact[i : i + width] for i in rows],
             "infinite": [infinite[i : i + width] for i in rows],
+            "inside": [[i + j in covered for j in range(width)] for i in rows],
             "regimes": [list(found.labels[i : i + width]) for i in rows],
             "label": text,
-            "borders": [*border_curves(plan), _edges(found)],
+            "ends": ends,
+            "areas": placed_labels(areas, ends, x.scale),
+            "borders": map_borders(plan),
         },
         notes={
             "regimes": len(found.regimes),
@@ -75,96 +77,194 @@ def map_figure(
             "infinite_points": found.count("infinite"),
             "open_points": found.count("open"),
             "widest_relative_enclosure": widest(found.quantities(quantity)),
-            "values": {
-                str(g.number): g.values.means[0].rational
-                for g in found.regimes[:12]
-                if g.values.means[0].exact
-            },
+            "values": {area["name"]: area["exact"] for area in named if area["exact"]},
         },
     )
 
 
-def to_none(value: float) -> float | None:
-    """Return what JSON can carry: None for what is infinite or not known."""
-    return numbers([value])[0]
-
-
-def border_curves(plan: MapPlan) -> list[dict[str, Any]]:
-    """Return the borders that cross the map, as curves in its coordinates."""
-    ends = _between([to_float(r) for r in plan.rs])
-    low, high = ends[0], ends[-1]
-    first, last = plan.alphas[0], plan.alphas[-1]
-    alphas = (
-        [first + (last - first) * fmpq(k, _FINENESS) for k in range(_FINENESS + 1)]
-        if first < last
-        else [first]
+def _caption(found: RegimeMap, text: str, named: Sequence[object]) -> str:
+    words = (
+        f"{text} is exact and the same throughout each of the {len(named)} areas that the borders "
+        f"cut out of (H); k is the number of exits after which J is positive again. "
+        if named
+        else f"{text} at each point. "
     )
-    found = []
-    for border in borders(plan.n, plan.ell, plan.gamma):
-        if border.name.startswith("J never"):
-            continue  # just above "J always": the two would not be told apart
-        places = [_place(plan, border, a) for a in alphas]
-        inside = [y if y is not None and low <= y <= high else None for y in places]
-        if sum(y is not None for y in inside) > 1:
-            found.append(
-                {
-                    "name": border.name,
-                    "condition": border.condition,
-                    "x": numbers(map(to_float, alphas)),
-                    "y": inside,
-                }
-            )
-    return found[:_MOST_CURVES]
-
-
-def _place(plan: MapPlan, border: Border, alpha: fmpq) -> float | None:
     return (
-        place_in_h(border, plan.n, plan.ell, alpha) if plan.relative else to_float(border.r(alpha))
+        f"{words}{found.count('exact'):,} of {len(found.values):,} points of the grid are exact, "
+        f"and {found.count('enclosure'):,} are rigorously enclosed; those in an area agree with "
+        f"its value. In the conditions a = alpha, g = gamma, G = n-l-1, rho = 1 - a + a^2 g^2. "
+        f"Colours follow the order of the values."
     )
 
 
-def _edges(found: RegimeMap) -> dict[str, Any]:
-    """Return the lines between points with different labels, interrupted by None."""
-    plan, width = found.plan, len(found.plan.alphas)
-    columns, rows = (
-        _between([to_float(a) for a in plan.alphas]),
-        _between([to_float(r) for r in plan.rs]),
+def _setting(plan: MapPlan) -> str:
+    rs = "places of r in (H)" if plan.relative else "r"
+    low, high = (f"{to_float(v):g}" for v in (plan.rs[0], plan.rs[-1]))
+    alphas = f"alpha = {to_float(plan.alphas[0]):g}..{to_float(plan.alphas[-1]):g}"
+    return (
+        f"LRSAO on Jump: n = {plan.n}, l = {plan.ell}, gamma = {rational_text(plan.gamma)}, "
+        f"{alphas} ({len(plan.alphas)} of them), {rs} {low}..{high} ({len(plan.rs)} of them); "
+        f"exact, no runs"
     )
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for i, label in enumerate(found.labels):
-        row, column = divmod(i, width)
-        if column + 1 < width and found.labels[i + 1] != label:
-            xs += [columns[column + 1]] * 2 + [None]
-            ys += [rows[row], rows[row + 1], None]
-        if row + 1 < len(plan.rs) and found.labels[i + width] != label:
-            xs += [columns[column], columns[column + 1], None]
-            ys += [rows[row + 1]] * 2 + [None]
-    return {
-        "name": "points",
-        "condition": "the regime changes between neighbouring points",
-        "x": xs,
-        "y": ys,
-        "style": "solid",
-        "width": 0.7,
-    }
+
+
+# -- axes ---------------------------------------------------------------------------------------
+
+
+def _x_axis(plan: MapPlan) -> Axis:
+    """Return an axis on which regimes can be told apart: they crowd towards alpha = 0 and 1."""
+    first, last = plan.alphas[0], plan.alphas[-1]
+    wide = last * (1 - first) >= _WIDE * first * (1 - last)
+    return Axis("alpha", "logit" if wide else "linear")
+
+
+def _ends(plan: MapPlan) -> dict[str, list[float]]:
+    """Return how far a map reaches: all of (H) if its points lie there, else around its points."""
+    between = _between([to_float(r) for r in plan.rs])
+    low, high = between[0], between[-1]
+    if plan.relative and all(0 < x < 1 for x in plan.rs):
+        low, high = 0.0, 1.0
+    first, last = to_float(plan.alphas[0]), to_float(plan.alphas[-1])
+    if first == last:
+        first, last = _between([first])
+    return {"x": [first, last], "y": [low, high]}
 
 
 def _between(centres: list[float]) -> list[float]:
     """Return the ends of the rectangles around centres in order: halfway to the next ones.
 
-    >>> _between([1.0, 2.0, 4.0]), _between([3.0])
-    ([0.5, 1.5, 3.0, 5.0], [2.5, 3.5])
+    >>> _between([1.0, 2.0, 4.0]), _between([0.5])
+    ([0.5, 1.5, 3.0, 5.0], [0.45, 0.55])
     """
     if len(centres) == 1:
-        return [centres[0] - 0.5, centres[0] + 0.5]
+        return [0.9 * centres[0], 1.1 * centres[0]] if centres[0] else [-0.5, 0.5]
     inner = [(a + b) / 2 for a, b in pairwise(centres)]
     return [2 * centres[0] - inner[0], *inner, 2 * centres[-1] - inner[-1]]
 
 
+class _Frame:
+    """Where things are drawn: the alphas of curves, and r in the map's coordinate at each."""
+
+    def __init__(self, plan: MapPlan) -> None:
+        self.alphas = [to_float(a) for a in plan.fine]
+        self.low, self.high = _ends(plan)["y"]
+        bottom, top = borders(plan.n, plan.ell, plan.gamma, exits=0)[:2]
+        self._h = [(bottom.float(a), top.float(a)) for a in self.alphas] if plan.relative else None
+
+    def place(self, k: int, r: float) -> Place:
+        """Return where r is drawn at the k-th alpha; None where (H) allows no r."""
+        if self._h is None:
+            return r
+        bottom, top = self._h[k]
+        return (r - bottom) / (top - bottom) if bottom < top else None
+
+    def clipped(self, k: int, interval: tuple[float, float] | None) -> tuple[Place, Place]:
+        """Return an interval of r as far as the map shows it."""
+        if interval is None:
+            return None, None
+        ends = [self.place(k, r) for r in interval]
+        low, high = (None if e is None else min(max(e, self.low), self.high) for e in ends)
+        return (None, None) if low is None or high is None else (low, high)
+
+
+# -- areas and borders ----------------------------------------------------------------------------
+
+
+def map_areas(found: RegimeMap, quantity: str) -> list[dict[str, Any]]:
+    """Return the areas as outlines in the map's coordinates, with the value of each.
+
+    Raises
+    ------
+    VerificationError
+        Points of a decided area disagree: then the borders are wrong.
+    """
+    plan, frame = found.plan, _Frame(found.plan)
+    result = []
+    for k, area in enumerate(plan.areas):
+        outline = [
+            (alpha, *frame.clipped(i, area.outline(alpha))) for i, alpha in enumerate(frame.alphas)
+        ]
+        if all(bottom is None or bottom == top for _, bottom, top in outline):
+            continue
+        value = _shared(found, k, quantity) if area.decided else None
+        result.append(
+            {
+                "name": area.name,
+                "decided": area.decided,
+                "value": None if value is None else numbers([float(value)])[0],
+                "exact": None if value is None else value.rational,
+                "points": len(plan.members[k]),
+                "x": [x for x, _, _ in outline],
+                "low": [bottom for _, bottom, _ in outline],
+                "high": [top for _, _, top in outline],
+            }
+        )
+    return result
+
+
+def _shared(found: RegimeMap, area: int, quantity: str) -> Quantity | None:
+    """Return the value that the points of a decided area share; None if none is exact."""
+    inside = found.found_in(area)
+    exact = {v.regime: v for v in inside if v.kind == "exact"}
+    if not exact:
+        return None
+    one, *others = exact.values()
+    mean = one.means[0].value
+    around = [v.means[0] for v in inside if v.kind == "enclosure"]
+    apart = [
+        q
+        for q in around
+        if isinstance(q, Enclosed)
+        and not (q.lower <= mean and (q.upper is None or mean <= q.upper))
+    ]
+    if others or apart:
+        name = found.plan.areas[area].name
+        raise VerificationError(f"points of the area {name} have different laws of T")
+    return one.quantity(quantity)
+
+
+def map_borders(plan: MapPlan) -> list[dict[str, Any]]:
+    """Return the borders that cross the map, as curves in its coordinates.
+
+    The borders of all numbers of exits are one curve with gaps: the areas tell their k.
+    """
+    frame = _Frame(plan)
+    families: dict[str, dict[str, Any]] = {}
+    exits = sum(not area.name.startswith("L") for area in plan.areas)
+    for border in borders(plan.n, plan.ell, plan.gamma, exits=exits):
+        if border.name.startswith("J never"):
+            continue  # just above "J always": the two could not be told apart
+        if plan.relative and border.name.startswith("(H)"):
+            continue  # the lines 0 and 1
+        name, condition, look = _family(border)
+        places = [frame.place(i, border.float(alpha)) for i, alpha in enumerate(frame.alphas)]
+        inside = [y if y is not None and frame.low < y < frame.high else None for y in places]
+        if sum(y is not None for y in inside) > 1:
+            curve = families.setdefault(name, {"name": name, "condition": condition, **look})
+            gap = [None] if "x" in curve else []
+            curve["x"] = [*curve.get("x", []), *gap, *frame.alphas]
+            curve["y"] = [*curve.get("y", []), *gap, *inside]
+    return list(families.values())
+
+
+def _family(border: Border) -> tuple[str, str, dict[str, Any]]:
+    """Return the name under which a border is drawn, its condition, and how it looks."""
+    if border.exits:
+        condition = "(1-a) r = G + (G + a g)(rho^-1 + .. + rho^-(k-1)), between k and k+1"
+        return "J always, k", condition, {"style": "solid", "colour": 6, "width": 0.9}
+    look = {
+        "(H), lower": ("dashdot", 1),
+        "(H), upper": ("dotted", 1),
+        "L always": ("dashed", 1),
+        "L never": ("dotted", 2),
+    }[border.name]
+    return border.name, border.condition, {"style": look[0], "colour": look[1], "width": 1.6}
+
+
 def _regime_map(settings: Settings, progress: Progress, scheduler: str | None = None) -> FigureData:
     (n, ell), (columns, rows) = settings.map_at, settings.map_grid
-    plan = MapPlan.of(n, ell, f"0.05:0.99@{columns}", r_relative=f"0.01:0.99@{rows}")
+    first, last = settings.map_alpha
+    plan = MapPlan.of(n, ell, f"{first}:{last}@{columns}", r_relative=f"0.01:0.99@{rows}")
     found = regime_map(plan, scheduler=scheduler, progress=progress)
     return map_figure(found, "total")
 

@@ -6,16 +6,22 @@ outcome, and its formula is their share (a p + b (n - p)) / (g n) of the probabi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from flint import fmpq
-
 from markov_lrsao.crossing.blocks import Stretch, corridor_end
 from markov_lrsao.errors import VerificationError
-from markov_lrsao.exact.rationals import rational_text
-from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
+from markov_lrsao.figures.base import (
+    Axis,
+    Figure,
+    FigureData,
+    Series,
+    Settings,
+    numbers,
+    setting_text,
+)
+from markov_lrsao.figures.graphs import edge, event_text, laid_out, node, order_text, share_at
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import Share, StepLaw
@@ -25,13 +31,7 @@ from markov_lrsao.rows.automata import RowAutomata, derive_automata
 from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.rows.steps import Event, gathered
 
-__all__ = [
-    "FIGURES",
-    "edge",
-    "node",
-    "paper_automata",
-    "paper_law",
-]
+__all__ = ["FIGURES", "paper_automata", "paper_law"]
 
 
 def paper_law(n: int, ell: int) -> StepLaw:
@@ -43,50 +43,6 @@ def paper_law(n: int, ell: int) -> StepLaw:
 def paper_automata(n: int, ell: int) -> RowAutomata:
     """Return the row automata of that law, patterns not merged."""
     return derive_automata(paper_law(n, ell))
-
-
-def _formula(position: int, unit: int, share: Share) -> str:
-    """Return a probability in terms of n.
-
-    >>> _formula(1, 2, Share(0, 2)), _formula(1, 2, Share(1, 0)), _formula(0, 2, Share(0, 1))
-    ('(n-1)/n', '1/(2n)', '1/2')
-    >>> _formula(2, 2, Share(1, 1))
-    '(n-2)/(2n) + 1/n'
-    """
-    parts = []
-    if share.up:
-        up = fmpq(share.up, unit)
-        if position == 0:
-            return rational_text(up)
-        parts.append(_over_n(up, f"(n-{position})"))
-    if share.down:
-        parts.append(_over_n(fmpq(share.down * position, unit), ""))
-    return " + ".join(parts)
-
-
-def _over_n(factor: fmpq, above: str) -> str:
-    top = above if factor.p == 1 and above else f"{factor.p}{above}"
-    return f"{top}/n" if factor.q == 1 else f"{top}/({factor.q}n)"
-
-
-def edge(
-    law: StepLaw, source: str, target: str, position: int, group: Sequence[Event]
-) -> dict[str, Any]:
-    """Return the edge of events with one outcome, named as in the paper: J+ is J upwards."""
-    events = ", ".join(f"{law.actions[e.action]}{'-+'[e.direction]}" for e in group)
-    share = sum((e.share for e in group), Share(0, 0))
-    return {
-        "source": source,
-        "target": target,
-        "label": f"{events}\n{_formula(position, law.unit, share)}",
-        "probability": rational_text(law.probability(share, position)),
-        "moved": group[0].moved,
-    }
-
-
-def node(identity: str, label: str, x: float, y: float, *, end: bool = False) -> dict[str, Any]:
-    """Return a node; ends are nodes that the diagram does not continue from."""
-    return {"id": identity, "label": label, "x": x, "y": y} | ({"end": True} if end else {})
 
 
 def _objectives(settings: Settings, progress: Progress) -> FigureData:
@@ -116,7 +72,22 @@ def _objectives(settings: Settings, progress: Progress) -> FigureData:
             )
             for k, (a, values) in enumerate(landscape.objectives.items())
         ),
+        setting=f"n = {n}, l = {ell}; the objectives do not depend on alpha, gamma and r",
         notes={"phases end at": list(landscape.milestones), "target": landscape.target},
+    )
+
+
+def _step(
+    law: StepLaw, source: str, target: str, position: int, group: Sequence[Event]
+) -> dict[str, Any]:
+    """Return the edge of events with one outcome, its probability in terms of n."""
+    share = sum((e.share for e in group), Share(0, 0))
+    return edge(
+        source,
+        target,
+        f"{event_text(law, group)}\n{share_at(position, law.unit, share)}",
+        law.probability(share, position),
+        group[0].moved,
     )
 
 
@@ -138,20 +109,18 @@ def _start(settings: Settings, progress: Progress) -> FigureData:
                 seen[target] = None
                 queue.append(target)
             ends = (_key(position, pattern), _key(*target))
-            edges.append(edge(automata.law, *ends, position, group))
-    nodes = []
-    for position in (0, 1, 2):
-        column = [k for p, k in seen if p == position]
-        for i, k in enumerate(column):
-            nodes.append(
-                node(
-                    _key(position, k),
-                    f"{position}\n{automata.label(row, k)}",
-                    2.6 * position,
-                    1.25 * ((len(column) - 1) / 2 - i),
-                    end=position == 2,
-                )
-            )
+            edges.append(_step(automata.law, *ends, position, group))
+    row_patterns = automata.patterns[row]
+    nodes = [
+        node(
+            _key(position, k),
+            f"{position}\n{order_text(row_patterns[k], automata.law.actions)}",
+            start=(position, k) == (0, 0),
+            end=position == 2,
+        )
+        for position, k in seen
+    ]
+    nodes, edges = laid_out(nodes, edges, {_key(p, k): p for p, k in seen})
     name = "transitions-start"
     return FigureData(
         name=name,
@@ -162,6 +131,7 @@ def _start(settings: Settings, progress: Progress) -> FigureData:
         caption=f"Position and order of the entries of row 0, explored from the start (n = {n}, "
         f"l = {ell}; the formulas hold for every n). All exact. After a first step J+ or "
         f"R+ position 1 has the probabilities of the paper's figure.",
+        setting=setting_text(n, ell),
         notes={
             "n": n,
             "ell": ell,
@@ -180,17 +150,20 @@ def _plateau(settings: Settings, progress: Progress) -> FigureData:
     n, ell = settings.objectives
     # Patterns that behave alike are merged: what is learnt then is one pattern that stays.
     automata, _ = merge_patterns(paper_automata(n, ell))
-    nodes: list[Mapping[str, Any]] = []
+    nodes: list[dict[str, Any]] = []
     edges = []
-    for level, (action, begin, last) in enumerate((("L", 0, ell), ("R", n - ell, n - 1))):
+    ranks = {}
+    for action, begin, last in (("L", 0, ell), ("R", n - ell, n - 1)):
         first, pattern = _corridor(automata, action, begin, last)
         for p in range(first, last + 2):
             label = f"{p}\n{action} learnt" if p <= last else f"{p}"
-            nodes.append(node(f"{action}{p}", label, 1.7 * (p - first), -1.5 * level, end=p > last))
+            nodes.append(node(f"{action}{p}", label, start=p == first, end=p > last))
+            ranks[f"{action}{p}"] = p - first
             if p <= last:
                 for (moved, _), group in gathered(automata.events_at(p, pattern)).items():
                     ends = (f"{action}{p}", f"{action}{p + moved}")
-                    edges.append(edge(automata.law, *ends, p, group))
+                    edges.append(_step(automata.law, *ends, p, group))
+    nodes, edges = laid_out(nodes, edges, ranks)
     name = "transitions-plateau"
     return FigureData(
         name=name,
@@ -201,6 +174,7 @@ def _plateau(settings: Settings, progress: Progress) -> FigureData:
         caption=f"Left plateau with LeftBridge learnt (above) and right plateau with RightBridge "
         f"learnt (below), n = {n}, l = {ell}: from m the walk goes up with probability "
         f"(n-m)/n and never down. All exact.",
+        setting=setting_text(n, ell),
         notes={"n": n, "ell": ell, "statement": "Lemma 5 (2), the paper's figure of m and m + 1"},
     )
 

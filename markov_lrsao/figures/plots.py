@@ -285,8 +285,8 @@ def regime_map(found: RegimeMap, quantity: str = "total", *, ax: Axes | None = N
 
     Hatched points are enclosures, shown by their middle; crossed ones are infinite.
     """
-    from markov_lrsao.figures.canvas import draw_map
     from markov_lrsao.figures.maps import map_figure
+    from markov_lrsao.figures.regions import draw_map
 
     axes = _axes(ax)
     draw_map(map_figure(found, quantity), axes)

@@ -12,13 +12,23 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from markov_lrsao.answers.curves import SCHEDULES, CurvePoint, ell_of
-from markov_lrsao.figures.base import Axis, Figure, FigureData, Series, Settings, numbers
+from markov_lrsao.figures.base import (
+    Axis,
+    Figure,
+    FigureData,
+    Series,
+    Settings,
+    numbers,
+    setting_text,
+)
 from markov_lrsao.figures.sampling import (
     Experiment,
     coupon_collector,
-    exact_point,
+    curve_sizes,
+    exact_points,
     grid,
     play,
+    range_text,
     schedule_text,
 )
 from markov_lrsao.progress import Progress
@@ -46,12 +56,13 @@ def paper_term(statement: str, term: str) -> tuple[Callable[[int, int], float], 
 
 def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress) -> FigureData:
     ns = grid(settings.large if large else settings.small)
+    sizes = curve_sizes(settings, ns[-1], ns)
     order, claim = paper_term("Theorem 1", "order")
     _, coupons = paper_term("Optimal order", "factor")
-    points, found = [], []
-    with progress("exact and simulated", total=sum(ns)) as bar:
+    points = exact_points(schedule, sizes, progress)
+    found = []
+    with progress("simulated", total=sum(ns)) as bar:
         for n in ns:
-            points.append(exact_point(schedule, n))
             experiment = Experiment(
                 n=n, ell=ell_of(schedule, n), runs=settings.runs, seed=settings.seed
             )
@@ -59,9 +70,9 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
             assert mean is not None  # no limit: every run ends
             found.append(mean)
             bar.advance(n)
-    exact = [float(p.result.total) for p in points]
-    inside = sum(e.low <= t <= e.high for e, t in zip(found, exact, strict=True))
-    ratios = [t / order(p.n, p.ell) for t, p in zip(exact, points, strict=True)]
+    exact = {p.n: float(p.result.total) for p in points}
+    inside = sum(e.low <= exact[n] <= e.high for e, n in zip(found, ns, strict=True))
+    ratios = [exact[p.n] / order(p.n, p.ell) for p in points]
     name = _name(schedule, large)
     return FigureData(
         name=name,
@@ -69,10 +80,18 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
         kind="chart",
         x=Axis("n"),
         y=Axis("T (function evaluations)"),
-        caption=f"The line is the exact E[T]; points are means of {settings.runs:,} simulated runs "
-        f"with the true semantics, the band is their {100 * settings.level:g}% confidence "
-        f"interval. Theorem 1 states the order only, drawn with the constant 1.",
-        series=_runtime_series(points, found, order, settings),
+        caption=f"The line is the exact E[T], at {len(points)} values of n; points are means of "
+        f"{settings.runs:,} simulated runs with the true semantics, the band is their "
+        f"{100 * settings.level:g}% confidence interval. Theorem 1 states the order only, drawn "
+        f"with the constant 1.",
+        setting=setting_text(
+            range_text(sizes),
+            schedule_text(schedule).removeprefix("l = "),
+            runs=settings.runs,
+            seed=settings.seed,
+            level=settings.level,
+        ),
+        series=_runtime_series(points, ns, found, order, settings),
         notes={
             "ell": [p.ell for p in points],
             "runs": settings.runs,
@@ -88,16 +107,17 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
 
 def _runtime_series(
     points: Sequence[CurvePoint],
+    ns: Sequence[int],
     found: Sequence[Simulated],
     order: Callable[[int, int], float],
     settings: Settings,
 ) -> tuple[Series, ...]:
-    x = numbers(p.n for p in points)
+    x, simulated = numbers(p.n for p in points), numbers(ns)
     return (
         Series(
             name=f"{100 * settings.level:g}% confidence band of the simulated mean",
             kind="band",
-            x=x,
+            x=simulated,
             low=numbers(e.low for e in found),
             high=numbers(e.high for e in found),
             colour=5,
@@ -112,7 +132,7 @@ def _runtime_series(
         Series(
             name=f"simulated mean, {settings.runs:,} runs each",
             kind="points",
-            x=x,
+            x=simulated,
             y=numbers(e.point for e in found),
             colour=1,
             marker="o",
@@ -132,12 +152,8 @@ def _runtime_series(
 def _phases(settings: Settings, progress: Progress) -> FigureData:
     """Hold the exact phases against what the paper states about each, for l = sqrt(n)."""
     schedule = "sqrt"
-    ns = grid(settings.large)
-    with progress("exact phases", total=sum(ns)) as bar:
-        points = []
-        for n in ns:
-            points.append(exact_point(schedule, n))
-            bar.advance(n)
+    ns = curve_sizes(settings, grid(settings.large)[-1], [])
+    points = exact_points(schedule, ns, progress)
     stated = [
         ("Theorem 7", "bound", "2(l+1) ln 2"),
         ("Theorem 11", "bound", "5n ln((n-l-3)/(l+1)) + 2n/l, O(1) left out"),
@@ -180,8 +196,10 @@ def _phases(settings: Settings, progress: Progress) -> FigureData:
         y=Axis("steps in the phase", "log"),
         series=tuple(series),
         notes=notes,
-        caption="Solid lines are exact expectations of the three phases; dashed lines are the "
-        "paper's bounds (Theorem 16 states an order, drawn with the constant 1).",
+        caption=f"Solid lines are exact expectations of the three phases, at {len(ns)} values of "
+        f"n; dashed lines are the paper's bounds (Theorem 16 states an order, drawn with the "
+        f"constant 1). Markers only tell the lines apart.",
+        setting=setting_text(range_text(ns), schedule_text(schedule).removeprefix("l = ")),
     )
 
 

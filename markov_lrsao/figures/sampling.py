@@ -6,17 +6,19 @@ figures shows the same runs, and both arithmetics see the same random numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from markov_lrsao.answers.curves import CurvePoint, curve
-from markov_lrsao.figures.base import Range, Series, numbers
+from markov_lrsao.figures.base import Range, Series, Settings, numbers
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from simulate.runs.samples import Samples
@@ -25,11 +27,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Experiment",
     "coupon_collector",
+    "curve_sizes",
     "exact_point",
+    "exact_points",
     "grid",
     "play",
+    "range_text",
     "samples_of",
     "schedule_text",
+    "spaced",
 ]
 
 
@@ -80,10 +86,25 @@ def play(experiment: Experiment, level: float) -> Summary:
     return summary(samples_of(experiment), level)
 
 
-@lru_cache(maxsize=2000)
+_exact: dict[tuple[str, int], CurvePoint] = {}
+
+
+def exact_points(
+    schedule: str, ns: Iterable[int], progress: Progress = no_progress
+) -> list[CurvePoint]:
+    """Return E[T] and its phases at some n of a schedule, from the crossing counts, in order."""
+    wanted = list(ns)
+    missing = [n for n in dict.fromkeys(wanted) if (schedule, n) not in _exact]
+    if missing:
+        workers = os.cpu_count() or 1
+        for point in curve(missing, schedule, workers=workers, progress=progress):
+            _exact[schedule, point.n] = point
+    return [_exact[schedule, n] for n in wanted]
+
+
 def exact_point(schedule: str, n: int) -> CurvePoint:
-    """Return E[T] and its phases at one n of a schedule, from the crossing counts."""
-    (point,) = curve([n], schedule)
+    """Return E[T] and its phases at one n of a schedule."""
+    (point,) = exact_points(schedule, [n])
     return point
 
 
@@ -91,6 +112,32 @@ def grid(first_last_step: Range) -> list[int]:
     """Return the integers of a range whose last is included."""
     first, last, step = first_last_step
     return list(range(first, last + 1, step))
+
+
+def spaced(first_last_count: Range) -> list[int]:
+    """Return integers that are evenly spaced on a logarithmic scale, as far as integers can be.
+
+    A curve through values at these n is off by the same small share everywhere.
+
+    >>> spaced((10, 1000, 5)), spaced((9, 12, 20))
+    ([10, 32, 100, 316, 1000], [9, 10, 11, 12])
+    """
+    first, last, count = first_last_count
+    if count < 2:
+        return [first]
+    ratio = (last / first) ** (1 / (count - 1))
+    return sorted({round(first * ratio**k) for k in range(count)})
+
+
+def curve_sizes(settings: Settings, last: int, simulated: Sequence[int]) -> list[int]:
+    """Return the n of an exact curve: those of all curves up to `last`, and the simulated ones."""
+    ns = {n for n in spaced(settings.curve_n) if n <= last}
+    return sorted({*ns, *simulated})
+
+
+def range_text(ns: Sequence[int]) -> str:
+    """Return the ends of a range of n for people."""
+    return f"{min(ns):,}..{max(ns):,}" if len(ns) > 1 else f"{ns[0]:,}"
 
 
 def schedule_text(schedule: str) -> str:

@@ -75,6 +75,10 @@ class Border:
         """Return the border's r, exactly."""
         return fmpq(self.formula(rational(alpha, "alpha"), self.gamma, fmpq(self.gain)))
 
+    def float(self, alpha: float) -> float:
+        """Return the border's r in floats, for drawing."""
+        return float(self.formula(alpha, to_float(self.gamma), float(self.gain)))
+
     def expression(self) -> Any:
         """Return the border's r as a sympy expression in alpha, gamma and G."""
         import sympy

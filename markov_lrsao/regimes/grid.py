@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ from markov_lrsao.interrupts import spread
 from markov_lrsao.model.landscape import JUMP, Landscape
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.regimes.areas import Area, areas, inner_point
 from markov_lrsao.regimes.points import Point, Values, quantity_text, solve_point
 from markov_lrsao.regimes.store import PointStore
 from markov_lrsao.release import release
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map"]
 
 _COMMIT_SECONDS = 0.5
+_FINENESS = 600
+_PROBED, _MOST_PROBES = fmpq(1, 10**9), 12
+"""Tolerance at points that stand for an area, and how many there are at most."""
 _LARGEST_GRID = 1_000_000
 MOST_STATES = 3_000
 """Default limit of states per point: a second or two where comparisons are hard to decide."""
@@ -170,6 +175,39 @@ class MapPlan:
                 found.append(Point(alpha, self.gamma, r, place))
         return tuple(found)
 
+    @cached_property
+    def fine(self) -> tuple[fmpq, ...]:
+        """Many alphas from the first to the last, at which borders and areas are drawn.
+
+        They are evenly spaced in ln(alpha/(1 - alpha)), to millionths: regimes crowd at both ends.
+        """
+        first, last = self.alphas[0], self.alphas[-1]
+        low, high = (math.log(to_float(a / (1 - a))) for a in (first, last))
+        inner = (low + (high - low) * k / _FINENESS for k in range(1, _FINENESS))
+        between = {fmpq(round(1e6 / (1 + math.exp(-x))), 10**6) for x in inner}
+        return (*sorted({first, last, *(a for a in between if first < a < last)}),)
+
+    @cached_property
+    def areas(self) -> tuple[Area, ...]:
+        """The areas between borders that the map shows, within (H); borders are for l >= 2."""
+        if self.ell < 2:
+            return ()
+        return areas(self.n, self.ell, self.fine, self.gamma)
+
+    @cached_property
+    def members(self) -> tuple[tuple[int, ...], ...]:
+        """For each area the numbers of the points that lie in it."""
+        return tuple(
+            tuple(i for i, p in enumerate(self.points) if p.inside and area.contains(p.alpha, p.r))
+            for area in self.areas
+        )
+
+    def probe(self, area: int) -> Point:
+        """Return a point well within an area."""
+        alpha, r = inner_point(self.areas[area], self.fine)
+        h = hypothesis_h(Landscape.jump(self.n, self.ell), Parameters(alpha, self.gamma, fmpq(0)))
+        return Point(alpha, self.gamma, r, (r - h.lower) / (h.upper - h.lower))
+
     def key(self, point: Point) -> str:
         """Return the text by which a solved point is found again, by this version only."""
         return (
@@ -197,10 +235,21 @@ class Regime:
 
 @dataclass(frozen=True, eq=False)
 class RegimeMap:
-    """A solved map: one `Values` per point of the plan, in the plan's order."""
+    """A solved map: one `Values` per point of the plan, in the plan's order.
+
+    Attributes
+    ----------
+    probed : area's number -> what was found at its probe
+    """
 
     plan: MapPlan
     values: tuple[Values, ...]
+    probed: Mapping[int, Values] = field(default_factory=dict)
+
+    def found_in(self, area: int) -> list[Values]:
+        """Return what was found in one of the plan's areas."""
+        own = [self.values[i] for i in self.plan.members[area]]
+        return [*own, self.probed[area]] if area in self.probed else own
 
     @cached_property
     def regimes(self) -> tuple[Regime, ...]:
@@ -312,12 +361,12 @@ def widest(quantities: Sequence[Quantity]) -> float:
     return max((to_float(w) for w in widths if w is not None), default=0.0)
 
 
-Job = tuple[str, int, int, fmpq, fmpq, fmpq, fmpq, int]
+_Job = tuple[str, int, int, Point, fmpq, int]
 
 
-def _solve(job: Job) -> tuple[str, Values]:
-    key, n, ell, alpha, gamma, r, tolerance, most = job
-    return key, solve_point(n, ell, alpha, gamma, r, tolerance=tolerance, max_states=most)
+def _solve(job: _Job) -> tuple[str, Values]:
+    key, n, ell, p, tolerance, most = job
+    return key, solve_point(n, ell, p.alpha, p.gamma, p.r, tolerance=tolerance, max_states=most)
 
 
 def regime_map(
@@ -329,6 +378,9 @@ def regime_map(
     progress: Progress = no_progress,
 ) -> RegimeMap:
     """Solve the points of a plan that are missing in the state file, and return the map.
+
+    Decided areas between the borders in which no point has an exact value get a point of their
+    own, solved to a finer tolerance; at most a dozen do, those of few exits first.
 
     Parameters
     ----------
@@ -343,30 +395,55 @@ def regime_map(
     SchedulerError
         The scheduler cannot be reached, or has no workers; what is solved is in the state file.
     """
-    keys = [plan.key(p) for p in plan.points]
     with PointStore(state) as store:
-        found = store.get(dict.fromkeys(keys))
-        jobs: list[Job] = [
-            (key, plan.n, plan.ell, p.alpha, p.gamma, p.r, plan.tolerance, plan.max_states)
-            for key, p in dict(zip(keys, plan.points, strict=True)).items()
-            if key not in found
+        values = _solved(plan, plan.points, store, workers, scheduler, "map", progress)
+        found = RegimeMap(plan, tuple(values))
+        missing = [
+            k
+            for k, area in enumerate(plan.areas)
+            if area.decided and not any(v.kind == "exact" for v in found.found_in(k))
         ]
-        with progress("map", total=len(keys)) as bar:
-            bar.advance(len(found))
-            waiting: list[tuple[str, Values]] = []
-            last = time.monotonic()
-            try:
-                with closing(
-                    spread(_solve, jobs, workers, at_once=4, scheduler=scheduler)
-                ) as solving:
-                    for key, values in solving:
-                        waiting.append((key, values))
-                        found[key] = values
-                        bar.advance()
-                        if time.monotonic() - last > _COMMIT_SECONDS:
-                            store.add(waiting)
-                            waiting, last = [], time.monotonic()
-            finally:
-                if waiting:  # Ctrl-C, too, keeps what is solved
-                    store.add(waiting)
-    return RegimeMap(plan, tuple(found[key] for key in keys))
+        missing = sorted(missing, key=lambda k: not plan.areas[k].name.startswith("L"))
+        missing = missing[:_MOST_PROBES]
+        finer = replace(plan, tolerance=min(plan.tolerance, _PROBED))
+        probes = [plan.probe(k) for k in missing]
+        probed = _solved(
+            finer, probes, store, workers, scheduler, "areas between borders", progress
+        )
+    return replace(found, probed=dict(zip(missing, probed, strict=True)))
+
+
+def _solved(
+    plan: MapPlan,
+    points: Sequence[Point],
+    store: PointStore,
+    workers: int | None,
+    scheduler: str | None,
+    title: str,
+    progress: Progress,
+) -> list[Values]:
+    """Return what is known at points: from the store, or solved now and put there."""
+    keys = [plan.key(p) for p in points]
+    found = store.get(dict.fromkeys(keys))
+    jobs: list[_Job] = [
+        (key, plan.n, plan.ell, p, plan.tolerance, plan.max_states)
+        for key, p in dict(zip(keys, points, strict=True)).items()
+        if key not in found
+    ]
+    with progress(title, total=len(keys)) as bar:
+        bar.advance(len(found))
+        waiting: list[tuple[str, Values]] = []
+        last = time.monotonic()
+        try:
+            with closing(spread(_solve, jobs, workers, at_once=4, scheduler=scheduler)) as solving:
+                for key, values in solving:
+                    waiting.append((key, values))
+                    found[key] = values
+                    bar.advance()
+                    if time.monotonic() - last > _COMMIT_SECONDS:
+                        store.add(waiting)
+                        waiting, last = [], time.monotonic()
+        finally:
+            if waiting:  # Ctrl-C, too, keeps what is solved
+                store.add(waiting)
+    return [found[key] for key in keys]

@@ -10,7 +10,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.inputs import load_json, read_text
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.release import release
-from markov_lrsao.report import findings
+from markov_lrsao.report import beyond, findings
 from markov_lrsao.report.files import kept
 from markov_lrsao.report.page import Content, render
 from markov_lrsao.report.values import exact_values
@@ -33,6 +33,9 @@ class Scope:
     sizes : n of the paper's schedules
     law : (n, l) whose law of T is compared with its mean
     float_sizes, float_runs : of the simulations in float64 arithmetic, l = 2
+    zero, below, above : n at which r leaves (H): r = 0, just below, far above
+    plateaus, plateau_runs : (n, widths, bridges) of more plateaus; runs where they are simulated
+    learning : (n, l) at which learning is compared with knowing
     """
 
     n_max: int = 40
@@ -40,6 +43,26 @@ class Scope:
     law: tuple[int, int] = (1000, 2)
     float_sizes: tuple[int, ...] = (1000, 4000, 10_000)
     float_runs: int = 2000
+    zero: tuple[int, ...] = (9, 10, 12, 14, 16, 18)
+    below: tuple[int, ...] = (32, 64, 128, 256)
+    above: tuple[int, ...] = (9, 20, 50, 100)
+    plateaus: tuple[tuple[int, str, str], ...] = (
+        (100, "5+5", "shared"),
+        (100, "5+5+5", "shared"),
+        (100, "5+5+5", "own"),
+        (200, "5+5", "shared"),
+        (200, "5+5+5", "shared"),
+        (200, "5+5+5", "own"),
+    )
+    plateau_runs: int = 2000
+    learning: tuple[tuple[int, int], ...] = (
+        (9, 2),
+        (30, 2),
+        (30, 5),
+        (100, 2),
+        (100, 10),
+        (100, 47),
+    )
 
     @classmethod
     def full(cls) -> Scope:
@@ -55,6 +78,10 @@ class Scope:
             law=(200, 2),
             float_sizes=(1000, 2000),
             float_runs=400,
+            zero=(9, 10, 12, 14),
+            above=(9, 20),
+            plateaus=((40, "4+4", "shared"), (40, "4+4+4", "shared"), (40, "4+4+4", "own")),
+            plateau_runs=400,
         )
 
 
@@ -126,6 +153,9 @@ def make_report(
             "constants": findings.constants(values, progress),
             "concentration": findings.concentration(*scope.law, progress),
             "float64": findings.float64_effect(scope.float_sizes, scope.float_runs, progress),
+            "relaxed": beyond.relaxed(scope.zero, scope.below, scope.above, progress),
+            "plateaus": beyond.more_plateaus(scope.plateaus, scope.plateau_runs, progress),
+            "learning": beyond.price_of_learning(scope.learning, progress),
         },
     )
     content = Content(

@@ -114,11 +114,14 @@ def _mathml(left: str, expression: Any, rest: str = "") -> str:
 
     n, ell = sympy.symbols("n l", positive=True)
     named = sympy.Symbol("H_l")
+    euler = sympy.Symbol("C_E")  # which would be printed like the discount
 
     def size(term: Any) -> float:
-        return -abs(float(term.subs({n: 10**6, ell: 10, named: 3, sympy.Symbol("C"): 1}).evalf()))
+        sizes = {n: 10**6, ell: 10, named: 3, sympy.Symbol("C"): 1, euler: sympy.EulerGamma}
+        return -abs(float(term.subs(sizes).evalf()))
 
-    terms = sympy.Add.make_args(expression.subs(sympy.harmonic(ell), named))
+    replaced = expression.subs({sympy.harmonic(ell): named, sympy.EulerGamma: euler})
+    terms = sympy.Add.make_args(replaced)
     text = f"{left}<mo>=</mo>"
     for k, term in enumerate(sorted(terms, key=size)):
         negative = term.could_extract_minus_sign()

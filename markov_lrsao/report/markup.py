@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections.abc import Mapping
 
 from markupsafe import Markup
 
-__all__ = ["anchor", "embedded", "number", "pairs", "typeset"]
+from markov_lrsao.report.mathematics import displayed, formula
+
+__all__ = ["anchor", "displayed_line", "embedded", "number", "pairs", "typeset"]
 
 _WORDS = {
     "alpha": "α",
@@ -18,11 +21,16 @@ _WORDS = {
     "tau": "τ",
     "Theta": "Θ",
     "Omega": "Ω",
-    "EulerGamma": "γ",
+    "EulerGamma": "C_E",
     "infinity": "∞",
     "oo": "∞",
 }
+_MOST_DIGITS = 12
 _FUNCTIONS = {"sqrt": "√", "harmonic": "H"}
+_BALL = re.compile(r"\[(-?\d+(?:\.\d+)?)(?:e([+-]?\d+))? \+/- (\d+(?:\.\d+)?(?:e[+-]?\d+)?)\]")
+_ZEROS = re.compile(r"\b(\d+\.\d*?[1-9])0{4,}\b")
+_JUDGED = re.compile(r"((?:<=|>=|=|<|>)(?: O| o)? .*): (proved|refuted|unknown|undecided) \((.*)\)")
+_INHERITED = re.compile(r"(.*) \(should be (.*)\)")
 _SIGNS = (
     (" &gt;= ", " ≥ "),
     (" &lt;= ", " ≤ "),
@@ -40,8 +48,13 @@ def typeset(text: object) -> Markup:
     'E[T<sub>3</sub><sup>1</sup>] ≥ n<sup>2</sup>/(4·l<sup>2</sup>), α &lt; 1'
     >>> str(typeset("H_{n-l-1} and n^(1/2)"))
     'H<sub>n-l-1</sub> and n<sup>1/2</sup>'
+    >>> str(typeset("[0.072131774774831 +/- 8.33e-16] against 1.12500000000000"))
+    '0.072131774774… against 1.125'
+    >>> str(typeset("H_n - ln n - EulerGamma, gamma < 1"))
+    'H<sub>n</sub> - ln n - C<sub>E</sub>, γ &lt; 1'
     """
-    shown = html.escape(str(text), quote=True)
+    plain = _ZEROS.sub(r"\1", _BALL.sub(_certain_digits, str(text)))
+    shown = html.escape(plain, quote=True)
     for old, new in _SIGNS:
         shown = shown.replace(old, new)
     shown = re.sub(r"\b(" + "|".join(_WORDS) + r")\b(?!-)", lambda m: _WORDS[m[1]], shown)
@@ -58,6 +71,33 @@ def typeset(text: object) -> Markup:
         shown,
     )
     return Markup(shown)
+
+
+def _certain_digits(found: re.Match[str]) -> str:
+    """Return the digits of a ball that are certain, and that there are more of them."""
+    exponent = int(found[2] or 0)
+    places = -math.floor(math.log10(float(found[3]))) - 2 + exponent
+    whole, _, digits = found[1].partition(".")
+    kept = digits[: max(0, min(places, _MOST_DIGITS))]
+    power = f"·10^{exponent}" if exponent else ""
+    return f"{whole}.{kept}…{power}" if kept else f"{whole}…{power}"
+
+
+def displayed_line(text: str) -> Markup:
+    """Return a displayed line as mathematics: alone, with its verdict, or with what it should be.
+
+    >>> str(displayed_line("= H(n): proved (computer algebra)"))[-41:]
+    '</mrow></math>: proved (computer algebra)'
+    >>> str(displayed_line("plain words"))
+    'plain words'
+    """
+    if (judged := _JUDGED.fullmatch(text)) and (line := displayed(judged[1])) is not None:
+        return Markup("{}: {} ({})").format(line, judged[2], typeset(judged[3]))
+    if inherited := _INHERITED.fullmatch(text):
+        both = [formula(part) for part in inherited.groups()]
+        if None not in both:
+            return Markup("{} (should be {})").format(*both)
+    return displayed(text) or typeset(text)
 
 
 def anchor(name: str) -> str:

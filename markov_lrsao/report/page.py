@@ -17,8 +17,18 @@ from markupsafe import Markup
 
 from markov_lrsao.figures.plots import COLOURS
 from markov_lrsao.report import remarks
-from markov_lrsao.report.markup import anchor, embedded, number, pairs, typeset
+from markov_lrsao.report.beyond import restarts
+from markov_lrsao.report.hero import hero
+from markov_lrsao.report.markup import (
+    anchor,
+    displayed_line,
+    embedded,
+    number,
+    pairs,
+    typeset,
+)
 from markov_lrsao.report.verdicts import counterexample_file, run_rows
+from markov_lrsao.web import SCRIPTS, STYLES, asset
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -34,7 +44,8 @@ class Content:
     ----------
     values : exact results, from `markov_lrsao.report.values.exact_values`
     verification : verdicts, as `markov-lrsao verify --json` prints them
-    numbers : "constants", "concentration" and "float64", from `markov_lrsao.report.findings`
+    numbers : "constants", "concentration" and "float64" from `markov_lrsao.report.findings`;
+        "relaxed", "plateaus" and "learning" from `markov_lrsao.report.beyond`
     figures : the JSON data of the figures, in order
     version : of the toolkit
     command : what makes this page
@@ -61,6 +72,7 @@ def templates() -> Environment:
     )
     found.filters |= {
         "anchor": anchor,
+        "displayed": displayed_line,
         "embedded": embedded,
         "number": number,
         "pairs": pairs,
@@ -74,6 +86,9 @@ def templates() -> Environment:
         "counterexample_file": counterexample_file,
         "run_rows": run_rows,
         "source": lambda name: Markup(template(name)),
+        "component": lambda name: Markup(asset(name)),
+        "SCRIPTS": SCRIPTS,
+        "STYLES": STYLES,
         **{name: getattr(remarks, name) for name in remarks.__all__},
     }
     return found
@@ -98,6 +113,8 @@ def render(content: Content) -> str:
             values=content.values,
             numbers=content.numbers,
             figures=content.figures,
+            hero=hero(content.figures),
+            restarted=restarts(content.figures),
             statements=statements,
             groups=GROUPS,
             counts={verdict: counts[verdict] for verdict in remarks.MARKS if counts[verdict]},

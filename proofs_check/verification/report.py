@@ -82,8 +82,12 @@ def table_text(results: Sequence[StatementResult]) -> str:
     return "\n\n".join(parts)
 
 
-def summary_text(results: Sequence[StatementResult]) -> str:
-    """Return the last lines of a report: how many of each verdict, and what is wrong."""
+def summary_text(results: Sequence[StatementResult], seconds: float | None = None) -> str:
+    """Return the last lines of a report: how many of each verdict, and what is wrong.
+
+    `seconds` is the time of everything; default the sum of the statements' times.
+    """
+    spent = sum(r.seconds for r in results) if seconds is None else seconds
     lines = []
     for title, members in _groups(results):
         counts = Counter(r.verdict for r in members)
@@ -94,8 +98,7 @@ def summary_text(results: Sequence[StatementResult]) -> str:
     if theorems:
         lines.append(", ".join(f"{r.id} {r.verdict.value}" for r in theorems))
     lines.append(
-        f"{sum(len(r.errata) for r in results)} errata in displayed lines (*); "
-        f"{sum(r.seconds for r in results):.0f} s"
+        f"{sum(len(r.errata) for r in results)} errata in displayed lines (*); {spent:.0f} s"
     )
     for r in results:
         if r.verdict is Verdict.REFUTED:

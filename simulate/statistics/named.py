@@ -181,8 +181,8 @@ def _compared(case: Case, play: _Play) -> Experiment:
         samples = play.simulated(case, shape, limit)
         tests = enclosed_means(exact, samples)
     return Experiment(
-        shape.n, shape.ell, case.name, play.runs, play.seed, limit, exact.method,
-        int(samples.decisions.sum()), tuple(tests),
+        shape.n, shape.ell, case.name, play.runs, play.seed, tuple(tests), limit, exact.method,
+        int(samples.decisions.sum()),
     )  # fmt: skip
 
 

@@ -31,6 +31,24 @@ def test_the_reference_has_every_public_name_once() -> None:
     assert sorted(named) == sorted(markov_lrsao.__all__)
 
 
+def test_every_public_name_has_an_example_that_uses_it() -> None:
+    """The block below a name runs with the other blocks of the documents."""
+    text = REFERENCE.read_text(encoding="utf-8")
+    parts = re.split(r"^::: markov_lrsao\.(\w+)$", text, flags=re.M)[1:]
+    earlier = text.partition("::: ")[0]
+    for name, below in zip(parts[::2], parts[1::2], strict=True):
+        example = re.match(r"\n\n(?:<!-- slow -->\n)?```python\n(.*?)^```$", below, re.M | re.S)
+        assert example is not None, name
+        earlier += example[1]
+        shown = {"Curve": "points", "Profile": "found", "RegimeMap": "grid", "MapPlan": "plan"}
+        shown |= {"RuntimeResult": "result", "Quantity": "result", "Distribution": "law"}
+        shown |= {"BudgetResult": "budget", "OracleResult": "best", "RestartResult": "again"}
+        shown |= {"MarkovChain": "coin", "ReachingResult": "answer", "Search": "search"}
+        shown |= {"Samples": "samples", "Summary": "summary", "Verdicts": "verify"}
+        shown |= {"LandscapeFamily": "family"}
+        assert re.search(rf"\b{shown.get(name, name)}\b", example[1]), name
+
+
 def test_every_page_is_in_the_navigation() -> None:
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     listed = re.findall(r": (\w+\.md)$", text, re.M)

@@ -34,7 +34,7 @@ def stored_output(script: Path) -> str:
         for cell in cells
         if name.fullmatch(cell["id"])
         for output in cell.get("outputs", ())
-        for line in output["text"]
+        for line in output.get("text", ())
     )
 
 

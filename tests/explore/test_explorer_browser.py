@@ -11,7 +11,7 @@ import pytest
 from browsers import ask, emulate, keys, violations, wait
 from explorers import Server, alive, children, until
 
-from markov_lrsao import Algorithm, Landscape, Parameters, runtime
+from markov_lrsao import Algorithm, Landscape, Parameters, hypothesis_h, runtime
 from markov_lrsao.exact.rationals import rational
 
 pytestmark = pytest.mark.slow
@@ -104,6 +104,7 @@ def test_a_long_answer_is_cancelled(page: Any, server: Server) -> None:
     wait(page, "return !document.querySelector('#view-exact > .working').hidden")
     until(lambda: children(server.process.pid) - before)
     wait(page, "return document.querySelector('#hypothesis').textContent.includes('does not')")
+    until(lambda: ask(page, "document.querySelector('#view-regime > .working').hidden"))
     until(lambda: len(children(server.process.pid) - before) == 1)
     working = children(server.process.pid) - before
     click(page, "#view-exact > .working button")
@@ -124,6 +125,37 @@ def test_a_walk_by_its_buttons(page: Any) -> None:
     )
     click(page, "#walk-random")
     wait(page, "return document.querySelector('#view-walk').textContent.includes('After 2 steps')")
+    click(page, "#walk-back")
+    wait(page, "return document.querySelector('#view-walk').textContent.includes('After 1 steps')")
+    click(page, "#walk-again")
+    wait(page, "return document.querySelector('#view-walk').textContent.includes('After 0 steps')")
+
+
+def test_the_chain_is_walked_on_its_graph(page: Any) -> None:
+    """By keys: to the arrows, along them, Enter; the probabilities are those of the chain."""
+    from selenium.webdriver.common.keys import Keys
+
+    shown = "document.querySelector('#view-walk > .body .canvas')"
+    wait(page, f"return {shown}?.field?.marks.length === 4 + 3")
+    lines = ask(page, f"{shown}.field.marks.filter(m => m.choose).map(m => m.lines)")
+    assert ["probability 1/3" in line for line in lines] == [True] * 3
+    page.execute_script(f"{shown}.field.stage.focus()")
+    keys(page, Keys.ARROW_DOWN, Keys.HOME, Keys.ARROW_RIGHT, Keys.ENTER)
+    wait(page, "return document.querySelector('#view-walk').textContent.includes('After 1 steps')")
+    assert command(page, "walk")[-4:] == ["--choices", "J+", "--steps", "5000"]
+    words = ask(page, "document.querySelector('#view-walk > .body').textContent")
+    assert "position 1, phase 1, row 0=L=R>J" in words
+    assert "reward -7/2" in words  # Q-row, choice, reward and update of the step before
+    assert "Q[J] becomes -2.80000" in words
+
+
+def test_the_regime_and_its_borders(page: Any) -> None:
+    words = "document.querySelector('#regime-words')?.textContent"
+    wait(page, f"return {words}?.startsWith('k = 1: the same for 2.333333333 < r < 12.5')")
+    given = "map --n 9 --ell 2 --gamma 1/10 --alpha 4/5 --r 7/2 --borders --outside-h"
+    assert command(page, "regime")[1:] == shlex.split(given)
+    write(page, "r", "12.6")
+    wait(page, f"return {words} === 'Outside (H).'")
 
 
 def test_a_run_is_played(page: Any) -> None:
@@ -150,14 +182,44 @@ def test_the_map_sets_alpha_and_r(page: Any) -> None:
     write(page, "n", "30")
     write(page, "ell", "5")
     click(page, "#tab-map")
-    page.execute_script("document.querySelector('#map-size').innerHTML = '<option>2x2</option>'")
+    page.execute_script("document.querySelector('#map-from').value = '0.5'")
+    page.execute_script("document.querySelector('#map-size').value = '2x2'")
     click(page, "#map-start")
-    wait(page, "return document.querySelectorAll('#view-map .cell').length === 4")
-    page.execute_script("document.querySelector('#view-map .cell').focus()")
-    keys(page, Keys.ARROW_RIGHT, Keys.ENTER)
-    assert ask(page, "document.querySelector('[name=alpha]').value") == "99/100"
-    found = ask(page, "document.querySelector('[name=r]').value")
-    shows(page, Landscape.jump(30, 5), Parameters("99/100", "1/31", found))
+    shown = "document.querySelector('#view-map .canvas')"
+    wait(page, f"return {shown}?.field?.marks.length >= 4 + 3")  # points, and areas with values
+    names = ask(page, f"{shown}.field.marks.map(m => m.lines[0])")
+    assert {"k = 1", "k = 2", "L always, k = 1"} <= set(names)
+    page.execute_script(f"{shown}.field.last = null; {shown}.field.stage.focus()")
+    keys(page, Keys.ARROW_DOWN, Keys.HOME, Keys.ARROW_RIGHT, Keys.ENTER)  # from areas to points
+    wait(page, "return document.querySelector('[name=alpha]').value === '99/100'")
+    found = wait(page, "return document.querySelector('[name=r]').value")
+    parameters = Parameters("99/100", "1/31", found)
+    held = hypothesis_h(Landscape.jump(30, 5), parameters)
+    assert (rational(found) - held.lower) / (held.upper - held.lower) == rational("0.98")
+    shows(page, Landscape.jump(30, 5), parameters)
+
+
+def test_a_click_anywhere_in_the_map_sets_alpha_and_r(page: Any) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+
+    click(page, "#tab-map")
+    page.execute_script("document.querySelector('#map-from').value = '0.5'")
+    page.execute_script("document.querySelector('#map-size').value = '2x2'")
+    click(page, "#map-start")
+    wait(page, "return document.querySelector('#view-map .canvas')?.field?.marks.length >= 4")
+    drawing = page.find_element(By.CSS_SELECTOR, "#view-map .stage > svg")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", drawing)
+    size = drawing.size
+    away = (round(0.1 * size["width"]), round(-0.2 * size["height"]))
+    ActionChains(page, duration=0).move_to_element_with_offset(drawing, *away).click().perform()
+    alpha = rational(wait(page, "return document.querySelector('[name=alpha]').value"))
+    found = wait(page, "return document.querySelector('[name=r]').value")
+    assert rational("0.8") < alpha < rational("0.99")
+    held = hypothesis_h(Landscape.jump(9, 2), Parameters(alpha, "1/10", found))
+    place = (rational(found) - held.lower) / (held.upper - held.lower)
+    assert rational("0.6") < place < rational("0.85")
+    shows(page, Landscape.jump(9, 2), Parameters(alpha, "1/10", found))
 
 
 def test_every_view_is_accessible_and_fits_a_small_screen(page: Any, tmp_path: Path) -> None:
@@ -165,6 +227,10 @@ def test_every_view_is_accessible_and_fits_a_small_screen(page: Any, tmp_path: P
         click(page, f"#tab-{tab}")
         if tab == "run":
             click(page, "#run-start")
+        if tab == "map":
+            page.execute_script("document.querySelector('#map-from').value = '0.5'")
+            page.execute_script("document.querySelector('#map-size').value = '2x2'")
+            click(page, "#map-start")
         wait(page, f"return document.querySelector('#view-{tab} > .working').hidden")
         emulate(page, width=360, height=700)
         wait(page, "return document.documentElement.scrollWidth <= 360")

@@ -78,7 +78,9 @@ def test_other_views_answer(server: Server) -> None:
         assert sum(rational(t["probability"], "p") for t in pattern["transitions"]) == 1
     found = server.ask("map", n="30", ell="5", alphas="0.5:0.9@2", places="0.5")
     assert len(found["answer"]["table"]) == 2
-    assert "borders" in found["answer"]
+    assert {a["name"] for a in found["answer"]["figure"]["grid"]["areas"]} >= {"k = 1", "k = 2"}
+    regime = server.ask("regime", n="30", ell="5", alpha="4/5", r="35/4")["answer"]["alphas"][0]
+    assert regime["points"][0]["area"] == "k = 1"
     walk = server.ask("walk", n="9", ell="2", choices="L+,L+")["answer"]
     assert walk["now"]["row"]["L"] == "0" or walk["now"]["position"] == 2
 
@@ -114,7 +116,8 @@ def test_only_the_page_may_call(server: Server) -> None:
     assert server.request("GET", "/")[0] == 403
     assert server.request("GET", f"/?token={server.token}")[0] == 200
     assert server.request("GET", f"/?token={server.token}", None, {"Host": "evil.org"})[0] == 403
-    assert server.request("GET", "/static/explorer.js")[0] == 200
+    for name in ("explorer.js", "base.js", "components.css", "uPlot.min.js", "uPlot.LICENSE"):
+        assert server.request("GET", f"/static/{name}")[0] == 200
     for path in ("/static/..%2fserver.py", "/static/server.py", "/static/index.html", "/docs"):
         assert server.request("GET", path)[0] == 404, path
     assert server.request("GET", "/api/ask", None, token)[0] == 405

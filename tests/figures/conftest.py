@@ -12,15 +12,17 @@ SMALL = Settings(
     runs=60,
     small=(20, 40, 20),
     large=(20, 60, 40),
+    curve_n=(16, 40, 3),
     earl_n=(20, 40, 20),
     earl_runs=60,
     float_n=(500, 1000, 500),
     float_runs=40,
     law_n=13,
     law_runs=200,
-    quantile_n=(16, 20, 4),
+    quantile_n=(16, 20, 2),
     profile_n=20,
     map_at=(9, 2),
+    map_alpha=("0.5", "0.97"),
     map_grid=(3, 2),
 )
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import defaultdict
+import random
+import re
+from collections import Counter, defaultdict
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,12 +20,14 @@ from flint import fmpq
 from scipy.stats import binom
 
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
-from markov_lrsao.answers.curves import ell_of
+from markov_lrsao.answers.curves import SCHEDULES, ell_of
 from markov_lrsao.answers.distribution import distribution
 from markov_lrsao.exact.rationals import harmonic_difference, rational, to_float
 from markov_lrsao.figures import FIGURES, FigureData, Series, Settings
 from markov_lrsao.figures.base import Axis
 from markov_lrsao.figures.canvas import draw, pictures
+from markov_lrsao.figures.layout import text_size
+from markov_lrsao.model.landscape import JUMP
 from markov_lrsao.progress import no_progress
 from simulate.runs.runner import simulate
 from simulate.runs.samples import Arithmetic
@@ -70,7 +76,9 @@ def test_every_figure_is_there() -> None:
 def test_curves_pass_through_the_exact_values(made: dict[str, FigureData], name: str) -> None:
     data, schedule = made[name], name.split("-")[1]
     curve = series(data, "E[T], exact")
-    assert curve.x == ([20, 60] if name.endswith("10000") else [20, 40])
+    simulated = [20, 60] if name.endswith("10000") else [20, 40]
+    assert curve.x == sorted({*simulated, *(n for n in (16, 25, 40) if n <= simulated[-1])})
+    assert series(data, "simulated mean").x == simulated
     lower = series(data, "n H_n")
     assert [data.notes["ell"][i] for i in range(len(curve.x))] == [
         ell_of(schedule, int(n or 0)) for n in curve.x
@@ -108,9 +116,10 @@ def test_bands_contain_the_exact_mean_at_the_stated_rate(small: Settings) -> Non
         band, curve = data.series[0], series(data, "E[T], exact")
         assert band.low is not None
         assert band.high is not None
+        truth = dict(zip(curve.x, curve.y, strict=True))
         inside = [
-            low <= y <= high  # type: ignore[operator]
-            for low, y, high in zip(band.low, curve.y, band.high, strict=True)
+            low <= truth[n] <= high  # type: ignore[operator]
+            for n, low, high in zip(band.x, band.low, band.high, strict=True)
         ]
         hits, total = hits + sum(inside), total + len(inside)
         assert data.notes["bands_with_the_exact_mean"] == f"{sum(inside)} of {len(inside)}"
@@ -137,7 +146,7 @@ def exact_law(n: int, ell: int, algorithm: Algorithm) -> Any:
 def test_earl_is_counted_as_ert_at_the_stated_budget(
     made: dict[str, FigureData], small: Settings
 ) -> None:
-    data = made["earl-2"]
+    data = made["earl-2-log"]
     assert (data.notes["earl_alpha"], data.notes["earl_gamma"]) == ("4/5", "99/100")
     plain, again = (series(data, f"EA+RL, ERT, {word}") for word in ("budget", "restart"))
     for i, size in enumerate(plain.x):
@@ -158,8 +167,10 @@ def test_earl_is_counted_as_ert_at_the_stated_budget(
             rates = "success_rate" + ("_with_restarts" if every else "")
             assert data.notes[rates][i] == (~runs.censored).mean()
     assert min(data.notes["success_rate"]) < 1, "these runs should not all end"
-    assert made["earl-2-log"].y.scale == "log"
-    assert [s.y for s in made["earl-2-log"].series] == [s.y for s in data.series]
+    assert (data.y.scale, made["earl-2"].y.scale) == ("log", "linear")
+    assert [s.y for s in made["earl-2"].series] == [
+        s.y for s in data.series if s is not plain
+    ]  # which a linear axis has no room for
 
 
 def test_float64_is_another_algorithm(made: dict[str, FigureData], small: Settings) -> None:
@@ -176,8 +187,9 @@ def test_float64_is_another_algorithm(made: dict[str, FigureData], small: Settin
         assert series(data, text).y[1] == pytest.approx(runs.times.mean())
     assert series(data, "simulated, true").y != series(data, "simulated, plain float64").y
     ratio = series(made["float64-ratio"], "simulated, plain float64").y[1]
-    mean, truth = (floats(series(data, text).y)[1] for text in ("simulated, plain", "E[T]"))
-    assert ratio == pytest.approx(mean / truth)
+    mean = floats(series(data, "simulated, plain").y)[1]
+    line = series(data, "E[T]")
+    assert ratio == pytest.approx(mean / line.y[line.x.index(1000)])
 
 
 def test_profiles_add_up_to_the_exact_runtime(made: dict[str, FigureData]) -> None:
@@ -294,34 +306,121 @@ def test_a_learnt_plateau_is_climbed_like_the_paper_s_diagram(made: dict[str, Fi
         assert rational(e["probability"]) == fmpq(30 - int(e["source"][1:]), 30)
 
 
-def test_every_objective_climbs_at_an_interior_site(made: dict[str, FigureData]) -> None:
-    data = made["site-interior"]
-    p = data.notes["position"]
-    for edges in outgoing(data).values():
-        up = sum((rational(e["probability"]) for e in edges if e["moved"] == 1), fmpq(0))
-        assert up == fmpq(14 - p, 14)
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("site-")])
+def test_a_drawn_site_crosses_as_the_whole_automaton_does(
+    made: dict[str, FigureData], name: str
+) -> None:
+    """From the drawn classes: the law of where the site is left the first and second time.
 
-
-def test_phase_three_from_the_drawn_chain(made: dict[str, FigureData]) -> None:
-    """Solve the drawn graph for the expected time to the optimum; all starts are within E[T3].
-
-    A corridor from p takes n (1/(n-p) + .. + 1/1) steps, every other arrow one.
+    It is compared with the automaton that is not merged; labels hold for n and p in general.
     """
-    data, n = made["right-plateau"], 14
-    index = {node["id"]: i for i, node in enumerate(data.nodes)}
-    position = {node["id"]: int(node["label"].split()[0]) for node in data.nodes}
-    matrix, right = np.eye(len(index)), np.zeros(len(index))
+    from markov_lrsao.figures.model import paper_automata
+
+    data, n = made[name], 14
+    p = data.notes["position"]
+    automata = paper_automata(n, 2)
+
+    def drawn_steps(state: str) -> list[tuple[fmpq, int, str]]:
+        return [
+            (rational(e["probability"]), e["moved"], e["target"])
+            for e in data.edges
+            if e["source"] == state
+        ]
+
+    def steps(pattern: int) -> list[tuple[fmpq, int, int]]:
+        return [
+            (automata.law.probability(share, p), moved, to)
+            for (moved, to), share in automata.outcomes_at(p, pattern).items()
+        ]
+
+    assert walks(drawn_steps, "0", 6) == walks(steps, 0, 6)
     for e in data.edges:
-        i = index[e["source"]]
-        corridor = e["label"].startswith("corridor")
-        steps = to_float(n * harmonic_difference(0, n - position[e["source"]])) if corridor else 1.0
-        probability = to_float(rational(e["probability"]))
-        matrix[i, index[e["target"]]] -= probability
-        right[i] += probability * steps
-    times = np.linalg.solve(matrix, right)
-    starts = [times[index[i]] for i in data.notes["starts"]]
-    truth = to_float(exact(n, 2).phases[2].value)
-    assert min(starts) < truth < max(starts)
+        formula = e["label"].split("\n")[1].replace("p/", f"*{p}/").replace("(*", "(1*")
+        formula = re.sub(r"(?<=\d)\(", "*(", formula.replace("3n", "3*n").replace("2n", "2*n"))
+        formula = re.sub(r"(^|[ (])\*", r"\g<1>1*", formula).replace("n-p", f"n-{p}")
+        value = eval(formula, {"n": fmpq(n)})  # the label, written by the code under test
+        assert value == rational(e["probability"]), e["label"]
+
+
+def walks(steps: Any, start: Any, count: int) -> dict[tuple[int, ...], fmpq]:
+    """The law of the first moves of a site, given by what it does in a state."""
+    law: dict[tuple[int, ...], fmpq] = defaultdict(fmpq)
+    now: dict[tuple[tuple[int, ...], Any], fmpq] = {((), start): fmpq(1)}
+    for _ in range(count):
+        after: dict[tuple[tuple[int, ...], Any], fmpq] = defaultdict(fmpq)
+        for (moves, state), weight in now.items():
+            for probability, moved, to in steps(state):
+                after[(*moves, moved), to] += weight * probability
+        now = after
+    for (moves, _), weight in now.items():
+        law[moves] += weight
+    return dict(law)
+
+
+def test_stages_of_row_zero_add_up_to_phase_three(made: dict[str, FigureData]) -> None:
+    """Exactly: their steps to E[T3], and shares are those of the arrows that lead there."""
+    data = made["right-plateau"]
+    stages = data.notes["stages"]
+    total = sum((rational(s["steps"]) for s in stages.values()), fmpq(0))
+    assert total == exact(14, 2).phases[2].value
+    reached = {name: rational(s["probability"]) for name, s in stages.items()}
+    assert reached["optimum"] == 1
+    starts = [n["id"] for n in data.nodes if n.get("start")]
+    arrived: dict[str, fmpq] = defaultdict(fmpq)
+    for e in data.edges:
+        arrived[e["target"]] += reached[e["source"]] * rational(e["probability"])
+    assert sum((reached[name] for name in starts), fmpq(0)) == 1
+    assert all(arrived[name] == share for name, share in reached.items() if name not in starts)
+    assert all(arrived[name] == 0 for name in starts)
+
+
+def orders_of_row_zero(n: int, ell: int, seed: int) -> set[str]:
+    """Play one run by the paper's rules; return the orders of row 0 from the first hit of n-l on.
+
+    Written here from the paper alone. Orders in which R leads are left out.
+    """
+    draw = random.Random(seed)
+    alpha, gamma = Fraction(4, 5), Fraction(1, n + 1)
+    r = n * (1 / (alpha * (1 - gamma)) - 1)
+
+    def value(objective: str, p: int) -> int:
+        inside = {
+            "L": p <= ell + 1,
+            "J": ell < p < n - ell or p == n,
+            "R": p >= n - ell - 1,
+        }[objective]
+        return p if inside else 0
+
+    q: dict[tuple[int, str], Fraction] = defaultdict(Fraction)
+    p, late, found = 0, False, set()
+    while p < n:
+        late = late or p == n - ell
+        row = {a: q[0, a] for a in "LJR"}
+        if late and [a for a in "LJR" if row[a] == max(row.values())] != ["R"]:
+            levels = sorted({*row.values(), Fraction(0)}, reverse=True)
+            words = [("0",) * (v == 0) + tuple(a for a in "LJR" if row[a] == v) for v in levels]
+            found.add(">".join("=".join(names) for names in words))
+        s = value("J", p)
+        best = max(q[s, a] for a in "LJR")
+        chosen = draw.choice([a for a in "LJR" if q[s, a] == best])
+        to = p - 1 if draw.randrange(n) < p else p + 1
+        gain = value(chosen, to) - value(chosen, p)
+        reward = Fraction(0)
+        if gain >= 0:
+            p, reward = to, Fraction(gain) if gain else -r
+        after = max(q[value("J", p), a] for a in "LJR")
+        q[s, chosen] = (1 - alpha) * q[s, chosen] + alpha * (reward + gamma * after)
+    return found
+
+
+def test_shares_of_stages_agree_with_runs(made: dict[str, FigureData]) -> None:
+    stages, runs = made["right-plateau"].notes["stages"], 600
+    seen = Counter(name for k in range(runs) for name in orders_of_row_zero(14, 2, k))
+    expected = {n: s for n, s in stages.items() if n not in ("optimum", "R leads")}
+    assert set(seen) <= set(expected)
+    for name, stage in expected.items():
+        chance = binom(runs, to_float(rational(stage["probability"])))
+        assert chance.ppf(1e-5) <= seen[name] <= chance.ppf(1 - 1e-5), name
 
 
 def drawn(data: FigureData) -> tuple[Any, dict[str, Any]]:
@@ -350,7 +449,6 @@ def test_drawn_lines_carry_the_data(made: dict[str, FigureData], name: str) -> N
         assert artist.axes is canvas.axes[s.panel]
     assert canvas.axes[-1].get_xscale() == data.x.scale
     assert canvas.axes[0].get_yscale() == data.y.scale
-    assert artists["command"].get_text().startswith(data.command)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -360,7 +458,26 @@ def test_drawn_graphs_carry_the_data(made: dict[str, FigureData], name: str) -> 
     for node in data.nodes:
         text = artists[f"node-{node['id']}"]
         assert (text.get_text(), *text.get_position()) == (node["label"], node["x"], node["y"])
-    assert sum(gid.startswith("edge-") for gid in artists) == len(data.edges)
+    for k, e in enumerate(data.edges):
+        drawn_path = artists[f"edge-{k}"].get_path().vertices
+        assert drawn_path[:-1].tolist() == e["path"][:-1]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_nothing_lies_on_anything_else(made: dict[str, FigureData], name: str) -> None:
+    """Boxes of nodes and of labels are apart, and every arrow goes from node to node."""
+    data = made[name]
+    boxes = [(n["x"], n["y"], n["width"], n["height"]) for n in data.nodes]
+    boxes += [(*e["at"], *text_size(e["label"])) for e in data.edges]
+    for k, (x, y, width, height) in enumerate(boxes):
+        for x2, y2, width2, height2 in boxes[:k]:
+            apart_x = abs(x - x2) >= (width + width2) / 2 - 1e-6
+            assert apart_x or abs(y - y2) >= (height + height2) / 2 - 1e-6
+    at = {n["id"]: n for n in data.nodes}
+    for e in data.edges:
+        for end, point in ((at[e["source"]], e["path"][0]), (at[e["target"]], e["path"][-1])):
+            assert abs(point[0] - end["x"]) <= end["width"] / 2 + 2e-3
+            assert abs(point[1] - end["y"]) <= end["height"] / 2 + 2e-3
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -397,15 +514,67 @@ def test_pictures_say_what_they_are_of(made: dict[str, FigureData], name: str) -
     """Hyper-parameters, runs and level stand in the picture, not only in its data."""
     data = made[name]
     _, artists = drawn(data)
-    shown = artists["parameters"].get_text() + data.title
-    if name != "objectives":
-        assert "gamma = " in shown
+    below = [gid for gid in artists if re.fullmatch(r"(caption|setting|command)-\d+", gid)]
+    words = {
+        kind: " ".join(artists[gid].get_text() for gid in below if gid.startswith(kind))
+        for kind in ("caption", "setting", "command")
+    }
+    assert words["caption"] == data.caption
+    assert words["setting"] == data.setting
+    assert words["command"].startswith(data.command)
+    for symbol in ("alpha", "gamma", "r", "n", "l"):
+        assert re.search(rf"\b{symbol}\b", data.setting), symbol
+    assert re.search(r"n = [\d,]+", data.setting)
     sampled = [n for n in (data.notes, *data.notes.values()) if isinstance(n, dict) and "runs" in n]
+    assert ("exact, no runs" in data.setting) == (not sampled) or name == "objectives"
     for notes in sampled:
-        assert f"{notes['runs']:,} runs" in shown
-        assert f"bands {100 * notes['confidence']:g}%" in shown
+        assert f"{notes['runs']:,} runs" in data.setting
+        assert f"seed {notes['seed']}" in data.setting
+        banded = any(s.low is not None for s in data.series)
+        assert (f"bands and bars {100 * notes.get('confidence', 0):g}%" in data.setting) == banded
     if name.startswith("earl"):
-        assert "EA+RL: alpha = 4/5, gamma = 99/100" in shown
+        assert "EA+RL: alpha = 4/5, gamma = 99/100" in data.setting
+
+
+def test_the_words_of_a_picture_fit_its_width(made: dict[str, FigureData]) -> None:
+    for name in NAMES:
+        canvas, artists = pictured(made[name])
+        width = canvas.get_size_inches()[0] * canvas.dpi
+        renderer = canvas.canvas.get_renderer()
+        for gid, artist in artists.items():
+            if re.fullmatch(r"(caption|setting|command)-\d+", gid):
+                assert artist.get_window_extent(renderer).x1 <= width, (name, artist.get_text())
+
+
+def pictured(data: FigureData) -> tuple[Any, dict[str, Any]]:
+    """Draw a figure at its own size."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from markov_lrsao.figures.canvas import picture_size
+
+    canvas = Figure(figsize=picture_size(data))
+    FigureCanvasAgg(canvas)
+    draw(data, canvas)
+    return canvas, {str(a.get_gid()): a for a in canvas.findobj() if a.get_gid()}
+
+
+@pytest.mark.parametrize("settings", [Settings.full(), Settings.quick()])
+def test_curves_have_a_hundred_values_of_n_also_in_quick_mode(settings: Settings) -> None:
+    from markov_lrsao.figures.sampling import curve_sizes, grid, spaced
+
+    for sizes in (grid(settings.small), grid(settings.large)):
+        ns = curve_sizes(settings, sizes[-1], sizes)
+        assert len(ns) >= 100
+        assert max(b / a for a, b in pairwise(ns)) < 1.08  # a chord of n^2 is off by 0.15% then
+        assert set(sizes) <= set(ns)
+        assert all(ell_of(s, n) in valid(n) for s in SCHEDULES for n in ns)
+    assert len(spaced(settings.quantile_n)) >= 100
+
+
+def valid(n: int) -> range:
+    low, high = JUMP.ell_range(n) or (1, 0)
+    return range(low, high + 1)
 
 
 def test_a_map_names_its_hatches_and_writes_its_values() -> None:
@@ -424,7 +593,7 @@ def test_a_map_names_its_hatches_and_writes_its_values() -> None:
         },
     )
     canvas, artists = drawn(data)
-    texts = [a.get_text() for gid, a in artists.items() if gid.startswith("value-")]
+    texts = [a.get_text() for gid, a in artists.items() if gid.startswith("cell-value-")]
     assert texts == ["1.5", "2.5"]
     named = [text.get_text() for text in canvas.axes[0].get_legend().get_texts()]
     assert named == ["enclosed: the colour is that of the middle", "infinite"]
@@ -451,8 +620,9 @@ def test_a_map_is_drawn_from_its_grid() -> None:
         },
     )
     _, artists = drawn(data)
-    np.testing.assert_array_equal(
-        artists["grid"].get_array().filled(np.nan).reshape(2, 3), [[1, 2, np.nan], [3, 4, 5]]
+    np.testing.assert_array_equal(  # colours are in the order of the values
+        artists["grid"].get_array().filled(np.nan).reshape(2, 3),
+        [[0, 0.25, np.nan], [0.5, 0.75, 1]],
     )
     assert artists["border-0"].get_ydata().tolist() == [0.5, 0.5]
     assert data.to_csv().splitlines()[2] == "10,0,2.0,False"

@@ -137,7 +137,7 @@ def test_the_picture_s_data_are_the_engine_s(solved: RegimeMap) -> None:
     assert flat == [to_float(v.means[0].value) for v in solved.values]
     assert [e for row in data.grid["exact"] for e in row] == [True] * 6
     names = [b["name"] for b in data.grid["borders"]]
-    assert {"L always", "J always, 1", "points"} <= set(names)
+    assert {"L always", "L never", "J always, k"} == set(names)
     json.loads(data.to_json())
     phase = map_figure(solved, "phase3", command="c")
     assert phase.grid is not None

@@ -13,7 +13,7 @@ from browsers import chromium
 from markov_lrsao.figures import FIGURES, Settings
 from markov_lrsao.progress import no_progress
 from markov_lrsao.release import SCHEMA
-from markov_lrsao.report import Content, findings, render
+from markov_lrsao.report import Content, beyond, findings, render
 from markov_lrsao.report.values import exact_values
 from proofs_check import verify
 from proofs_check.verification.registry import all_statements
@@ -23,6 +23,7 @@ SMALL = Settings(
     runs=8,
     small=(20, 20, 1),
     large=(20, 60, 40),
+    curve_n=(16, 40, 3),
     earl_n=(20, 20, 1),
     earl_runs=8,
     earl_budget=2,
@@ -33,8 +34,10 @@ SMALL = Settings(
     quantile_n=(16, 16, 1),
     profile_n=20,
     map_at=(9, 2),
+    map_alpha=("0.5", "0.97"),
     map_grid=(3, 2),
 )
+PLATEAUS = ((13, "3+3", "shared"), (13, "2+2+2", "own"))
 CHECKED = [
     "Smallest n",
     "End points",
@@ -46,16 +49,17 @@ CHECKED = [
 ERRATUM = {
     "line": "Lemma 12:2",
     "location": "source lines 1033",
-    "printed": "a >= b",
-    "corrected": "a >= c*b",
-    "reason": "fails at a = 1",
-    "inherited": ["a >= d"],
+    "printed": "n*(H(n - k) - H(n - b)) = summation(n/(n - m), m, k, b)",
+    "corrected": "n*(H(n - k) - H(n - (b + 1))) = summation(n/(n - m), m, k, b)",
+    "reason": "fails at k = 2: [0.072131774774831 +/- 8.33e-16] against -EulerGamma",
+    "inherited": ["n*summation(1/m, m, n - b, n - k) (should be n*(H(n - b) - EulerGamma))"],
 }
 
 MAP: dict[str, Any] = {
     "name": "a-map",
     "title": "A map <of> & regimes",
     "caption": "Cells & borders.",
+    "setting": "n = 10..40",
     "command": "markov-lrsao figures --only a-map",
     "kind": "map",
     "settings": {},
@@ -76,6 +80,7 @@ BARS: dict[str, Any] = {
     "name": "bars",
     "title": "Bars and bands",
     "caption": "",
+    "setting": "",
     "command": "true",
     "kind": "chart",
     "settings": {},
@@ -154,6 +159,9 @@ def content(verification: dict[str, Any]) -> Content:
             "constants": findings.constants(values),
             "concentration": findings.concentration(20, 2),
             "float64": findings.float64_effect((50,), 8),
+            "relaxed": beyond.relaxed((9,), (32, 64), (9,)),
+            "plateaus": beyond.more_plateaus(PLATEAUS, runs=20, max_states=200),
+            "learning": beyond.price_of_learning(((9, 2),)),
         },
         figures=[*figures, MAP, BARS],
         version="1.2.3",

@@ -71,7 +71,9 @@ def drawable(data: Mapping[str, Any]) -> int:
     if data["kind"] == "graph":
         return len(data["nodes"]) + len(data["edges"])
     if data["kind"] == "map":
-        return sum(v is not None for row in data["grid"]["values"] for v in row)
+        grid = data["grid"]
+        cells = sum(v is not None for row in grid["values"] for v in row)
+        return cells + sum("label" in area for area in grid.get("areas", ()))
 
     def shown(axis: str, *values: float | None) -> bool:
         log = data[axis]["scale"] == "log"
@@ -87,12 +89,17 @@ def drawable(data: Mapping[str, Any]) -> int:
 def test_every_figure_is_drawn_from_its_data(page: Any, content: Content) -> None:
     found = page.execute_script(
         "return Object.fromEntries([...document.querySelectorAll('.figure')].map(f => "
-        "[f.dataset.figure, [f.querySelectorAll('.mark').length,"
-        " f.querySelectorAll('.mark[tabindex=\"0\"]').length]]))"
+        "[f.dataset.figure, [f.querySelector('.canvas').field.marks.length,"
+        " f.querySelectorAll('.stage[tabindex=\"0\"]').length]]))"
     )
     assert set(FIGURES) <= set(found)
+    top = found.pop("hero")
     assert found == {f["name"]: [drawable(f), 1] for f in content.figures}
     assert drawable(content.figures[-1]) == 2 + 3 + 1
+    curves = [f for f in content.figures if f["name"].endswith("-10000")]
+    longest = next(s for s in curves[0]["series"] if s["name"].startswith("n H_n"))
+    lines = [s for f in curves for s in f["series"] if s["name"] == "E[T], exact"]
+    assert top == [sum(len(s["x"]) for s in [*lines, longest]), 1]
     assert (
         page.execute_script(
             "return document.querySelectorAll('[d*=NaN], [cx=NaN], [x=NaN]').length"
@@ -101,26 +108,40 @@ def test_every_figure_is_drawn_from_its_data(page: Any, content: Content) -> Non
     )
 
 
+def marks(page: Any, figure: str, group: int | None = None) -> list[dict[str, Any]]:
+    """The marks of a figure: where they are in its stage, and what they say."""
+    found: list[dict[str, Any]] = page.execute_script(
+        "return document.querySelector(`[data-figure='${arguments[0]}'] .canvas`).field.marks"
+        ".map(m => ({x: m.x, y: m.y, group: m.group, hidden: !!m.hidden, lines: m.lines}))",
+        figure,
+    )
+    return [m for m in found if group is None or m["group"] == group]
+
+
 def test_marks_stand_where_the_data_say(page: Any, content: Content) -> None:
-    """On linear axes the distances of a curve's marks are proportional to those of its data."""
+    """On linear axes distances of marks are proportional to those of the data, and ink is there."""
     data = next(f for f in content.figures if f["name"] == "runtime-2-10000")
     k = next(i for i, s in enumerate(data["series"]) if s["kind"] == "line")
-    box = page.execute_script(
-        "return [...document.querySelectorAll(`[data-figure='runtime-2-10000'] "
-        "[data-series='${arguments[0]}'] circle`)].map(c => [Number(c.getAttribute('cx')), "
-        "Number(c.getAttribute('cy'))])",
-        k,
+    series, drawn = data["series"][k], marks(page, "runtime-2-10000", k)
+    assert len(drawn) == len(series["y"]) >= 2
+    for axis, values in (("x", series["x"]), ("y", series["y"])):
+        (v0, p0), (v1, p1) = (values[0], drawn[0][axis]), (values[-1], drawn[-1][axis])
+        for value, mark in zip(values, drawn, strict=True):
+            assert mark[axis] == pytest.approx(p0 + (value - v0) / (v1 - v0) * (p1 - p0), abs=0.5)
+    inked = page.execute_script(
+        "const stage = document.querySelector(`[data-figure='runtime-2-10000'] .stage`);"
+        "const canvas = stage.querySelector('canvas'), at = stage.getBoundingClientRect();"
+        "const c = canvas.getBoundingClientRect(), pen = canvas.getContext('2d');"
+        "const {width, height} = canvas, d = pen.getImageData(0, 0, width, height).data;"
+        "const blue = (x, y) => { const i = 4 * (y * width + x);"
+        " return d[i + 2] > d[i] + 60 && d[i + 3] > 100; };"
+        "return arguments[0].map(m => { const x = Math.round(m.x + at.left - c.left),"
+        " y = Math.round(m.y + at.top - c.top); let n = 0;"
+        " for (let a = -2; a <= 2; a += 1) for (let b = -2; b <= 2; b += 1)"
+        " n += blue(x + a, y + b); return n; })",
+        drawn,
     )
-    ticks = page.execute_script(
-        "return [...document.querySelectorAll(\"[data-figure='runtime-2-10000'] .axis text\")]"
-        ".map(t => [t.textContent, Number(t.getAttribute('y')) - 4,"
-        " t.getAttribute('text-anchor')])"
-    )
-    scale = [(float(text.replace(",", "")), y) for text, y, side in ticks if side == "end"]
-    (v0, y0), (v1, y1) = scale[0], scale[-1]
-    assert len(box) == len(data["series"][k]["y"]) >= 2
-    for (_, cy), value in zip(box, data["series"][k]["y"], strict=True):
-        assert cy == pytest.approx(y0 + (value - v0) / (v1 - v0) * (y1 - y0), abs=0.5)
+    assert all(inked)  # the line is blue
 
 
 def tip(page: Any, figure: str) -> str:
@@ -133,9 +154,10 @@ def tip(page: Any, figure: str) -> str:
 
 
 def enter_figure(page: Any, name: str) -> None:
-    """Put the focus where the Tab key would put it."""
+    """Put the focus where the Tab key would put it, as if nobody had pointed there before."""
     page.execute_script(
-        "document.querySelector(`[data-figure='${arguments[0]}'] .mark[tabindex='0']`).focus()",
+        "const c = document.querySelector(`[data-figure='${arguments[0]}'] .canvas`);"
+        "c.field.last = null; c.field.stage.focus()",
         name,
     )
 
@@ -144,10 +166,13 @@ def test_values_appear_under_the_pointer(page: Any) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
 
-    mark = page.find_element(By.CSS_SELECTOR, "[data-figure='bars'] [data-series='2'] .mark")
-    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
+    stage = page.find_element(By.CSS_SELECTOR, "[data-figure='bars'] .stage")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", stage)
     assert tip(page, "bars") == ""
-    ActionChains(page, duration=0).move_to_element(mark).perform()
+    (mark,) = marks(page, "bars", 2)
+    size = stage.size
+    away = (round(mark["x"] - size["width"] / 2), round(mark["y"] - size["height"] / 2))
+    ActionChains(page, duration=0).move_to_element_with_offset(stage, *away).perform()
     assert tip(page, "bars").split("\n") == ["one", "x: 2", "y: 3", "from 2 to 4", "3/1"]
     heading = page.find_element(By.CSS_SELECTOR, "[data-figure='bars'] h3")
     ActionChains(page, duration=0).move_to_element(heading).perform()
@@ -167,8 +192,8 @@ def test_values_appear_under_the_keys(page: Any) -> None:
     assert tip(page, "bars").split("\n")[1] == "x: 1"
     keys(page, Keys.ESCAPE)
     assert tip(page, "bars") == ""
-    label = ask(page, "document.activeElement.getAttribute('aria-label')")
-    assert label == "band, x: 1, from 0 to 2"
+    said = ask(page, "document.activeElement.querySelector('[role=status]').textContent")
+    assert said == "band, x: 1, from 0 to 2"
 
 
 def test_cells_of_a_map_and_steps_of_a_graph_answer(page: Any, content: Content) -> None:
@@ -181,25 +206,17 @@ def test_cells_of_a_map_and_steps_of_a_graph_answer(page: Any, content: Content)
     keys(page, Keys.ARROW_RIGHT, Keys.ARROW_UP)
     assert tip(page, "a-map").split("\n") == ["value: 4.5", "n: 20", "l: 3", "not exact"]
     data = next(f for f in content.figures if f["name"] == "right-plateau")
-    labels = page.execute_script(
-        "return [...document.querySelectorAll(\"[data-figure='right-plateau'] .edge\")]"
-        ".map(e => e.getAttribute('aria-label'))"
-    )
-    assert len(labels) == len(data["edges"])
-    assert all(
-        f"probability {e['probability']}" in text or e["probability"] == e["label"]
-        for e, text in zip(data["edges"], labels, strict=True)
-    )
+    steps = marks(page, "right-plateau", 1)
+    assert len(steps) == len(data["edges"])
+    for e, mark in zip(data["edges"], steps, strict=True):
+        assert f"probability {e['probability']}" in mark["lines"]
 
 
 def test_legend_and_scale_switch(page: Any) -> None:
     def series(k: int) -> str:
-        shown: str = page.execute_script(
-            "return document.querySelector(`[data-figure='runtime-2-1000'] "
-            "[data-series='${arguments[0]}']`).getAttribute('display') || 'shown'",
-            k,
-        )
-        return shown
+        hidden = {m["hidden"] for m in marks(page, "runtime-2-1000", k)}
+        assert len(hidden) == 1
+        return "none" if hidden.pop() else "shown"
 
     click = "document.querySelectorAll(\"[data-figure='runtime-2-1000'] .keys button\")[1].click()"
     assert series(1) == "shown"

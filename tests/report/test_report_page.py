@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -18,6 +19,7 @@ from markov_lrsao.report.markup import anchor, embedded, typeset
 from markov_lrsao.report.page import template, templates
 from markov_lrsao.report.remarks import SHARPER, SURVIVES
 from markov_lrsao.report.verdicts import counterexample_file
+from markov_lrsao.web import SCRIPTS, STYLES, asset
 from proofs_check.verification.registry import all_statements
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
@@ -73,8 +75,8 @@ def test_nothing_comes_from_outside(read: Reader, page_text: str) -> None:
         if tag in ("script", "link", "img", "iframe", "source") and {"src", "href"} & set(a)
     ]
     assert loaded == [("link", "data:,")]
-    names = ("marks", "maps", "graphs", "charts", "explorer", "page")
-    own = template("style.css") + "".join(template(f"{name}.js") for name in names)
+    own = "".join(template(name) for name in ("style.css", "explorer.js", "page.js"))
+    own += "".join(asset(name) for name in (*SCRIPTS[1:], *STYLES))
     assert not re.findall(r"@import|url\((?!#)|https?://(?!www\.w3\.org/2000/svg)", own)
     policy = next(
         a["content"] for _, a in read.tags if a.get("http-equiv") == "Content-Security-Policy"
@@ -184,6 +186,51 @@ def test_findings_carry_the_engines_numbers(content: Content, page_text: str) ->
         assert row["constant"] == pytest.approx(float(exact.constant), abs=0.15)
     law = content.numbers["concentration"]
     assert f"{law['quantiles'][2][1]:,}" in page_text
+
+
+def test_what_lies_beyond_the_paper_is_the_engines(content: Content, page_text: str) -> None:
+    relaxed = content.numbers["relaxed"]
+    assert relaxed["zero"][0]["limit"]["value"] == pytest.approx(9647632255879 / 28577564400)
+    assert relaxed["zero"][0]["inside"]["value"] == pytest.approx(51740216905 / 1185192162)
+    below = relaxed["below"]
+    assert below[0]["outside"] == below[0]["inside"]  # at n = 32 the bound is not felt yet
+    growth = math.log(below[1]["inside"]["value"] / below[0]["inside"]["value"]) / math.log(2)
+    assert below[1]["inside"]["exponent"] == pytest.approx(growth)
+    assert 0.19 < relaxed["above"][0]["low"] <= relaxed["above"][0]["high"] < 0.25
+    (learning,) = content.numbers["learning"]
+    assert learning["best"] == pytest.approx(7129 / 280)  # 9 H_9
+    assert learning["price"] == pytest.approx(learning["agent"] / learning["best"])
+    shared, own = content.numbers["plateaus"]["rows"]
+    assert (shared["kind"], own["kind"]) == ("exact", "simulated")
+    assert own["low"] < own["value"] < own["high"]
+    for number in ("337.59463", "43.655551", "× 1.7146", "(simulated, "):
+        assert number in page_text
+    for section in ("relaxed", "plateaus", "restarts", "learning"):
+        assert f'id="finding-{section}"' in page_text
+
+
+def test_the_float64_card_has_its_error(content: Content, page_text: str) -> None:
+    row = content.numbers["float64"]["rows"][-1]["float64"]
+    assert f"× {row['factor']:.2f} ± {row['factor_error']:.2f}" in page_text
+
+
+def test_the_papers_claims_stand_apart(page_text: str, verification: dict[str, Any]) -> None:
+    """A count for each group and verdict, and a scope beside every verdict."""
+    groups = {s["group"] for s in verification["statements"]}
+    assert groups == {"claim", "reading", "sharper"}
+    for group in groups:
+        members = [s for s in verification["statements"] if s["group"] == group]
+        heading = re.search(rf'id="group-{group}">([^<]*) \((\d+)\)</h3>', page_text)
+        assert heading is not None
+        assert int(heading[2]) == len(members)
+    assert page_text.count('<span class="scope">for ') == len(verification["statements"])
+
+
+def test_errata_are_mathematics(page_text: str) -> None:
+    visible = page_text.partition('<script type="application/json"')[0]
+    assert "<munderover><mo>∑</mo>" in visible
+    assert "0.072131774774…" in visible
+    assert not re.search(r"summation\(|\+/-|EulerGamma|\[0\.0721", visible)
 
 
 def test_the_same_content_gives_the_same_page(content: Content, page_text: str) -> None:

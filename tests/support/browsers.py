@@ -89,7 +89,7 @@ def ask(browser: Any, expression: str, *arguments: Any) -> Any:
 
 def wait(browser: Any, script: str, *arguments: Any) -> Any:
     """Return the script's value as soon as it is true."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not (found := browser.execute_script(script, *arguments)):
         assert time.monotonic() < until, f"never became true: {script}"
         time.sleep(0.02)

@@ -2,7 +2,7 @@
 "use strict";
 
 const Explorer = (() => {
-  const { html } = Marks;
+  const { html } = Base;
   const byId = (id) => document.getElementById(id);
   const NAMES = ["left plateau", "slope", "right plateau"];
 
@@ -74,11 +74,11 @@ const Explorer = (() => {
         return html("tr", { "aria-current": r === row ? "true" : null }, html("td", {}, pick),
           ...cells.map((c) => html("td", { class: "number" }, c)));
       });
-      return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": caption },
+      return Base.overflowing(html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": caption },
         html("table", {}, html("caption", {}, caption),
           html("thead", {}, html("tr", {}, ...head.map((h, k) =>
             html("th", { scope: "col", class: k ? "number" : "" }, h)))),
-          html("tbody", {}, ...body)));
+          html("tbody", {}, ...body))));
     }
 
     choose(nearest(sizes(), 20), 4); // an instance with some choice of l

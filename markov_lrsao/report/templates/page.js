@@ -18,6 +18,7 @@
     byId("theme-name").textContent = name;
     byId("theme-icon").textContent = ICONS[name];
     byId("theme").setAttribute("aria-label", `Colour theme: ${name === "auto" ? "auto, as the system" : name}`);
+    dispatchEvent(new Event("theme"));
   }
   setTheme(document.documentElement.dataset.theme || "auto");
   byId("theme").addEventListener("click", () => {
@@ -130,9 +131,14 @@
   });
 
   Explorer.start(data("data-values"));
+  const top = data("data-hero");
+  if (top) Charts.chart(document.querySelector('[data-figure="hero"] .canvas'), top);
   for (const figure of data("data-figures")) {
-    Charts.draw(document.querySelector(`[data-figure="${CSS.escape(figure.name)}"]`), figure);
+    Figures.draw(document.querySelector(`[data-figure="${CSS.escape(figure.name)}"]`), figure);
   }
+
+  // -- tables that are wider than the screen say so, beside their shadow
+  for (const box of document.querySelectorAll(".scroll")) Base.overflowing(box);
   window.addEventListener("hashchange", reveal);
   reveal();
   document.documentElement.dataset.ready = "true";
