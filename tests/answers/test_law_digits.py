@@ -12,7 +12,7 @@ from instances import jump_chain, jump_law
 
 from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, distribution, runtime
 from markov_lrsao.answers import law_digits
-from markov_lrsao.answers.distribution import Distribution, Inversion, Powers
+from markov_lrsao.answers.laws import Distribution, Inversion, Powers
 from markov_lrsao.exact.digits import Digits
 from markov_lrsao.exact.quantity import Enclosed
 from markov_lrsao.exact.rationals import decimal_text

@@ -16,8 +16,8 @@ from flint import acb, arb, ctx, fmpq
 
 import markov_lrsao.answers.inversion as inversion
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
-from markov_lrsao.answers.distribution import Inversion
 from markov_lrsao.answers.inversion import Problem
+from markov_lrsao.answers.laws import Inversion
 from markov_lrsao.errors import StateSpaceTooLargeError, granted
 from markov_lrsao.exact.evaluation import Evaluation
 from markov_lrsao.exact.quantity import Exact

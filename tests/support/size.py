@@ -31,7 +31,7 @@ EVERYTHING = ("*",)
 NEW_METHODS = {"to_frame", "_repr_html_"}
 NEW_API = {
     "markov_lrsao/answers/curves.py": ("Curve", "CurvePoint.__str__", "_phases"),
-    "markov_lrsao/answers/distribution.py": (
+    "markov_lrsao/answers/laws.py": (
         "Distribution.__str__",
         "Distribution.times",
         "Distribution._quantile_rows",
