@@ -300,7 +300,7 @@ def test_probability_that_is_lost_is_noticed() -> None:
 # -- stretches, and what is recommended -------------------------------------------------
 
 
-@pytest.mark.parametrize("stretch", [1, 2, 3, 5, 7, 1000])
+@pytest.mark.parametrize("stretch", [1, 3, 7, 1000])
 def test_stretches_of_any_length(stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sites are multiplied a stretch at a time: its length must not matter."""
     import markov_lrsao.crossing.generating
