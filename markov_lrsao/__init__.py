@@ -31,8 +31,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from markov_lrsao.answers.budgets import BudgetResult, fixed_budget
     from markov_lrsao.answers.curves import Curve, curve
-    from markov_lrsao.answers.distribution import Distribution, distribution
+    from markov_lrsao.answers.distribution import distribution
     from markov_lrsao.answers.expected import runtime
+    from markov_lrsao.answers.laws import Distribution
     from markov_lrsao.answers.oracle import OracleResult, oracle
     from markov_lrsao.answers.profile import Profile, profile
     from markov_lrsao.answers.restarts import RestartResult, restarts
@@ -108,8 +109,9 @@ __all__ = [
 _NAMES = {
     "markov_lrsao.answers.budgets": "BudgetResult fixed_budget",
     "markov_lrsao.answers.curves": "Curve curve",
-    "markov_lrsao.answers.distribution": "Distribution distribution",
+    "markov_lrsao.answers.distribution": "distribution",
     "markov_lrsao.answers.expected": "runtime",
+    "markov_lrsao.answers.laws": "Distribution",
     "markov_lrsao.answers.oracle": "OracleResult oracle",
     "markov_lrsao.answers.profile": "Profile profile",
     "markov_lrsao.answers.restarts": "RestartResult restarts",

@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 from flint import fmpq
 
-from markov_lrsao.answers.distribution import Powers
+from markov_lrsao.answers.laws import Powers
 from markov_lrsao.answers.learners import begin_and_end, joint_between
 from markov_lrsao.answers.plan import Options
 from markov_lrsao.answers.searches import (

@@ -59,6 +59,7 @@ from markov_lrsao.values.answer import TOLERANCE, Answer
 # What only one of the ways needs is imported there: it takes a good part of a small answer's time.
 if TYPE_CHECKING:
     from markov_lrsao.answers.searches import Start
+    from markov_lrsao.model.jumping_law import JumpingLaw
 
 __all__ = [
     "Method",
@@ -159,27 +160,23 @@ def runtime(
         )
     known = _check_choice("method", method, _METHODS)
     check_learner(landscape, algorithm)
-    width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
-    if width <= 0:
-        raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
     options = Options(
         method=known,
         field=field,
         merge=merge,
         max_states=max_states,
-        tolerance=width,
+        tolerance=_width(tolerance),
         progress=progress,
     )
     assert isinstance(landscape, Landscape)
     algorithm = algorithm_at(algorithm, landscape.n)
     if algorithm.epsilon != 0 or algorithm.rate is not None or asked_elsewhere(start, at_least):
         from markov_lrsao.answers.learners import learner_runtime
-        from markov_lrsao.model.jumping_law import JumpingLaw
 
         holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
-        jumps = algorithm.rate is not None
-        law = JumpingLaw.of(landscape, algorithm) if jumps else StepLaw.of(landscape, algorithm)
-        found = learner_runtime(law, start, at_least, options, moments=moments, holds=holds)
+        found = learner_runtime(
+            _law(landscape, algorithm), start, at_least, options, moments=moments, holds=holds
+        )
         return found if digits is None else found.to_digits(digits)
     return granted(
         seek_runtime(
@@ -197,6 +194,23 @@ def _check_wish(digits: int | None, field: Field) -> None:
             f"digits = {digits} are certain, and floats are not: give `digits` or floats"
         )
     check_digits(digits)
+
+
+def _width(tolerance: RationalLike | None) -> fmpq:
+    """Return the relative width of an enclosure that is narrow enough."""
+    width = TOLERANCE if tolerance is None else rational(tolerance, "tolerance")
+    if width <= 0:
+        raise ParameterError(f"tolerance = {width} is out of range: give a positive number")
+    return width
+
+
+def _law(landscape: Landscape, algorithm: Algorithm) -> StepLaw | JumpingLaw:
+    """Return the law of an agent's steps, of one bit or of several."""
+    if algorithm.rate is None:
+        return StepLaw.of(landscape, algorithm)
+    from markov_lrsao.model.jumping_law import JumpingLaw
+
+    return JumpingLaw.of(landscape, algorithm)
 
 
 def _check_choice(name: str, given: str, known: Sequence[T]) -> T:
@@ -241,24 +255,15 @@ def seek_runtime(
             return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
         case Refused():
             return found
-    total, *phases = found.values
-    result = RuntimeResult(
-        landscape=landscape.name,
-        algorithm=algorithm.name,
-        n=landscape.n,
-        ell=landscape.ell,
-        parameters=algorithm.parameters,
+    result = RuntimeResult.of(
+        landscape,
+        algorithm,
+        found.values,
         hypothesis_h=holds,
         method=found.method,
         merged=options.merge or found.method != "joint",
         states=found.states,
         seconds=time.perf_counter() - begun,
-        total=total[0],
-        phases=tuple(p[0] for p in phases),
-        variance=total[1],
-        phase_variances=tuple(p[1] for p in phases),
-        higher=tuple(total[2:]),
-        phase_higher=tuple(tuple(p[2:]) for p in phases),
         optimum=landscape.optimum,
         phase_names=landscape.phases,
         trap=found.trap,

@@ -38,8 +38,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, fmpq
 
-from markov_lrsao.answers.distribution import Inversion
 from markov_lrsao.answers.law_digits import PointLaw
+from markov_lrsao.answers.laws import Inversion
 from markov_lrsao.answers.plan import (
     Bounded,
     Composed,

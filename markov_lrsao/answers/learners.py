@@ -84,23 +84,15 @@ def learner_runtime(
         values, method, states = _exploring(law, begin, ends, options, moments)
     else:
         values, method, states = _greedy(law, begin, ends, options, moments)
-    return RuntimeResult(
-        landscape=law.landscape.name,
-        algorithm=law.algorithm.name,
-        n=law.n,
-        ell=law.landscape.ell,
-        parameters=law.algorithm.parameters,
+    return RuntimeResult.of(
+        law.landscape,
+        law.algorithm,
+        [values],
         hypothesis_h=holds,
         method=method,
         merged=options.merge,
         states=states,
         seconds=time.perf_counter() - begun,
-        total=values[0],
-        phases=(values[0],),
-        variance=values[1],
-        phase_variances=(values[1],),
-        higher=tuple(values[2:]),
-        phase_higher=(tuple(values[2:]),),
         optimum=law.optimum,
     )
 

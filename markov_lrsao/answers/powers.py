@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.answers.distribution import Powers
 from markov_lrsao.answers.law_digits import ChainLaw
+from markov_lrsao.answers.laws import Powers
 from markov_lrsao.answers.plan import MOST_VALUED_STATES, Options, joint
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import expected_at_hitting, phase_moments

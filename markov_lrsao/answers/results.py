@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from math import fsum, inf, isfinite
@@ -14,11 +15,16 @@ from markov_lrsao.exact.digits import Digits, refined, with_digits
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.quantity import Approximate, Enclosed, Exact, Quantity, Trap
 from markov_lrsao.exact.rationals import harmonic_difference, rational_text, shorten, to_float
+from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.tables import html_table, table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from markov_lrsao.model.landscape import Landscape
+    from markov_lrsao.model.levels import LeadingOnes
+    from markov_lrsao.model.search import Search
 
 __all__ = ["Phase", "RuntimeResult"]
 
@@ -91,6 +97,39 @@ class RuntimeResult:
     trap: Trap | None = None
     phase_names: tuple[str, ...] = ()
     digits: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        landscape: Landscape | LeadingOnes,
+        algorithm: Algorithm | Search,
+        moments: Sequence[Sequence[Quantity]],
+        **how: Any,
+    ) -> RuntimeResult:
+        """Return the result of an algorithm on a landscape.
+
+        Parameters
+        ----------
+        moments : mean and central moments of T, then those of every phase; of T alone where the
+            whole run is one phase
+        how : the other attributes
+        """
+        total, *phases = moments
+        phases = phases or [total]
+        return cls(
+            landscape=landscape.name,
+            algorithm=algorithm.name,
+            n=landscape.n,
+            ell=landscape.ell,
+            parameters=algorithm.parameters if isinstance(algorithm, Algorithm) else None,
+            total=total[0],
+            phases=tuple(p[0] for p in phases),
+            variance=total[1],
+            phase_variances=tuple(p[1] for p in phases),
+            higher=tuple(total[2:]),
+            phase_higher=tuple(tuple(p[2:]) for p in phases),
+            **how,
+        )
 
     @property
     def kind(self) -> str:

@@ -194,26 +194,16 @@ def search_runtime(
         method=None if method == "auto" else _applicable(method, law),
         narrow=NARROW if digits is None else min(NARROW, fmpq(1, 10 ** (digits + _GUARD))),
     )
-    values = _quantities(found, field, moments)
-    trap = None if found.stuck is None else Trap(*found.stuck)
-    result = RuntimeResult(
-        landscape=landscape.name,
-        algorithm=search.name,
-        n=landscape.n,
-        ell=landscape.ell,
-        parameters=None,
+    result = RuntimeResult.of(
+        landscape,
+        search,
+        [_quantities(found, field, moments)],
         hypothesis_h=None,
         method=found.method,
         merged=False,
         states=found.states,
         seconds=time.perf_counter() - begun,
-        total=values[0],
-        phases=(values[0],),
-        variance=values[1],
-        phase_variances=(values[1],),
-        higher=tuple(values[2:]),
-        phase_higher=(tuple(values[2:]),),
-        trap=trap,
+        trap=None if found.stuck is None else Trap(*found.stuck),
     )
     return result if digits is None else result.to_digits(digits)
 

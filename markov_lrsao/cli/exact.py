@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,6 +35,9 @@ from markov_lrsao.cli.options import (
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError, UndecidedComparisonError
 from markov_lrsao.progress import elapsed, terminal_progress
+
+if TYPE_CHECKING:
+    from markov_lrsao.answers.results import RuntimeResult
 
 __all__ = ["exact"]
 
@@ -136,10 +139,14 @@ def exact(
         )
         emit(as_json, found.to_dict, found.text)
     else:
-        result = replace(result, seconds=elapsed())  # imports and all, not only the solution
-        emit(as_json, result.to_dict, lambda: str(result))
-        if digits is not None and not result.certified:
-            raise typer.Exit(NOT_CERTIFIED)
+        _print(replace(result, seconds=elapsed()), as_json)  # imports and all, not only solving
+
+
+def _print(result: RuntimeResult, as_json: bool) -> None:
+    """Print an answer; if digits were asked for and some are not certain, the exit code says so."""
+    emit(as_json, result.to_dict, lambda: str(result))
+    if result.digits is not None and not result.certified:
+        raise typer.Exit(NOT_CERTIFIED)
 
 
 def _check(runs: int, digits: int | None, *, floats: bool) -> None:

@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 __all__ = ["QuickCommand", "QuickGroup"]
 
 _PLAIN = re.compile(r"-?[0-9]{1,15}")
+_NOT_PLAIN = object()
 
 
 class _Quickly:
@@ -50,10 +51,9 @@ class _Quick:
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the value of an option or argument."""
         if param.nargs == 1 and not param.multiple:
-            try:
-                return _plain(value, param.type_descriptor)
-            except ValueError:
-                pass  # Typer says what is wrong with it, if anything is
+            found = _plain(value, param.type_descriptor)
+            if found is not _NOT_PLAIN:
+                return found
         if self._own is None:
             from typer._coercion import build_runtime_param
 
@@ -62,20 +62,24 @@ class _Quick:
 
 
 def _plain(value: Any, wanted: Any) -> Any:
-    """Return a plain value, or raise ValueError."""
+    """Return a plain value; `_NOT_PLAIN`: Typer reads it, or says what is wrong with it."""
     kind, given = wanted.annotation, wanted.parameter_info
-    if value is None:
-        return None
-    if given.parser is not None:
-        return given.parser(value)
-    if kind is str and isinstance(value, str):
-        return value
-    if kind is int and (type(value) is int or _PLAIN.fullmatch(str(value))):
-        number = int(value)
-        if (given.min is None or given.min <= number) and (
-            given.max is None or number <= given.max
-        ):
-            return number
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind(value)
-    raise ValueError(value)
+    try:
+        if value is None:
+            return None
+        if given.parser is not None:
+            return given.parser(value)
+        if kind is str and isinstance(value, str):
+            return value
+        if kind is int and (type(value) is int or _PLAIN.fullmatch(str(value))):
+            return _within(int(value), given.min, given.max)
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return kind(value)
+    except ValueError:  # of a parser, or no word of the enumeration
+        return _NOT_PLAIN
+    return _NOT_PLAIN
+
+
+def _within(number: int, least: int | None, most: int | None) -> Any:
+    low, high = least is None or least <= number, most is None or number <= most
+    return number if low and high else _NOT_PLAIN

@@ -14,7 +14,8 @@ import numpy as np
 from flint import fmpq
 
 from markov_lrsao.answers.curves import SCHEDULES, ell_of
-from markov_lrsao.answers.distribution import Distribution, distribution
+from markov_lrsao.answers.distribution import distribution
+from markov_lrsao.answers.laws import Distribution
 from markov_lrsao.answers.profile import Profile, profile
 from markov_lrsao.exact.rationals import rational_text, to_float
 from markov_lrsao.figures.base import (

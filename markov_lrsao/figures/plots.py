@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from markov_lrsao.answers.curves import Curve
-    from markov_lrsao.answers.distribution import Distribution
+    from markov_lrsao.answers.laws import Distribution
     from markov_lrsao.answers.profile import Profile
     from markov_lrsao.answers.results import RuntimeResult
     from markov_lrsao.regimes.grid import RegimeMap

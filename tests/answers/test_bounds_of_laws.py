@@ -15,8 +15,9 @@ from flint import fmpq
 import markov_lrsao.answers.inversion as inversion
 import markov_lrsao.answers.powers as powers
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
-from markov_lrsao.answers.distribution import Distribution, distribution
+from markov_lrsao.answers.distribution import distribution
 from markov_lrsao.answers.inversion import Problem
+from markov_lrsao.answers.laws import Distribution
 from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.crossing.decomposition import decompose
 from markov_lrsao.crossing.generating import Evaluation

@@ -49,7 +49,14 @@ def test_powers_are_the_exact_probabilities() -> None:
     assert arrived > 0
 
 
-@pytest.mark.parametrize(("n", "ell"), [(200, 2), (300, 17), (150, 72)])
+@pytest.mark.parametrize(
+    ("n", "ell"),
+    [
+        (100, 2),
+        (150, 72),
+        *(pytest.param(*x, marks=pytest.mark.slow) for x in ((200, 2), (300, 17))),
+    ],
+)
 def test_moments_of_the_inverted_law(n: int, ell: int) -> None:
     landscape = Landscape.jump(n, ell)
     law = distribution(landscape, paper(n), method="inversion")

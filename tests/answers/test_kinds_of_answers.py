@@ -21,6 +21,7 @@ from markov_lrsao.values.enclosure import trap_after_cut
 from simulate.runs.runner import simulate
 
 RUNNER = CliRunner()
+ENCLOSED = ["--n", "9", "--ell", "2", "--r", "2", "--outside-h", "--tolerance", "1/10"]
 
 
 @lru_cache
@@ -166,26 +167,24 @@ def test_an_empty_enclosure_is_an_error() -> None:
 
 
 def test_json_of_an_enclosure() -> None:
-    found = RUNNER.invoke(
-        app, ["exact", "--n", "9", "--ell", "2", "--r", "2", "--outside-h", "--json"]
-    )
+    found = RUNNER.invoke(app, ["exact", *ENCLOSED, "--json"])
     assert found.exit_code == 0
     data = json.loads(found.stdout)
     assert (data["kind"], data["exact"]) == ("enclosure", False)
     total = data["total"]
     assert set(total) == {"lower", "upper", "exact"}
     assert total["exact"] is False
-    result = solve(9, 2, "4/5", "1/10", "2")
+    result = solve(9, 2, "4/5", "1/10", "2", tolerance="1/10")
     assert result.total.upper is not None
     # The texts are rounded outwards.
     assert rational(total["lower"]) <= result.total.lower
     assert rational(total["upper"]) >= result.total.upper
-    assert 0 < data["relative_width"] < 1e-3
+    assert 0 < data["relative_width"] < 0.1
     assert rational(data["undecided_probability"]["upper"]) < 1
 
 
 def test_tables_of_an_enclosure_and_of_a_trap() -> None:
-    text = RUNNER.invoke(app, ["exact", "--n", "9", "--ell", "2", "--r", "2", "--outside-h"]).stdout
+    text = RUNNER.invoke(app, ["exact", *ENCLOSED]).stdout
     assert "an enclosure of relative width" in text
     text = RUNNER.invoke(
         app, ["exact", "--n", "40", "--ell", "3", "--r", "200", "--outside-h"]

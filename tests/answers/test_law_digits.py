@@ -12,7 +12,7 @@ from instances import jump_chain, jump_law
 
 from markov_lrsao import Algorithm, Landscape, MarkovChain, Parameters, distribution, runtime
 from markov_lrsao.answers import law_digits
-from markov_lrsao.answers.distribution import Distribution, Inversion, Powers
+from markov_lrsao.answers.laws import Distribution, Inversion, Powers
 from markov_lrsao.exact.digits import Digits
 from markov_lrsao.exact.quantity import Enclosed
 from markov_lrsao.exact.rationals import decimal_text
@@ -103,9 +103,9 @@ def test_more_random_points_of_the_hypothesis() -> None:
 
 def test_floats_contain_the_digits() -> None:
     """The law in floats and in balls, at a size where no power is computed."""
-    law = distribution(Landscape.jump(100, 10))
+    law = distribution(Landscape.jump(60, 8))
     assert isinstance(law, Inversion)
-    times = [500, 780, 1000]
+    times = [300, 400, 600]
     for t, found in zip(times, law.digits(times, 20), strict=True):
         low, high = law.bounds(t)
         assert found.upper is not None

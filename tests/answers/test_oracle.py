@@ -46,7 +46,14 @@ def test_no_policy_is_better(seed: int) -> None:
     assert sum(Fraction(str(p.best)) for p in found.positions) == min(finite)
 
 
-@pytest.mark.parametrize(("n", "ell", "price"), [(9, 2, 1.715), (100, 47, 1.022), (1000, 2, 17.0)])
+@pytest.mark.parametrize(
+    ("n", "ell", "price"),
+    [
+        (9, 2, 1.715),
+        (100, 47, 1.022),
+        pytest.param(1000, 2, 17.0, marks=pytest.mark.slow),
+    ],
+)
 def test_the_price_of_learning_on_jump(n: int, ell: int, price: float) -> None:
     found = oracle(Landscape.jump(n, ell))
     assert Fraction(str(found.best)) == n * sum(Fraction(1, k) for k in range(1, n + 1))

@@ -83,7 +83,8 @@ def test_every_case_is_met(
     landscape: Landscape, algorithm: Algorithm, method: Method, case: type, kind: str
 ) -> None:
     assert type(planned(landscape, algorithm, method=method)) is case
-    result = runtime(landscape, algorithm, method=method, outside_h=True)
+    enough = "1/10" if kind == "enclosure" else None  # its width is no matter here
+    result = runtime(landscape, algorithm, method=method, outside_h=True, tolerance=enough)
     assert result.kind == kind
     names = {Joint: "joint", Followed: "joint", Composed: "segments"}
     assert result.method == names.get(case, "crossing")

@@ -26,7 +26,9 @@ def paper(n: int) -> Algorithm:
     return Algorithm.lrsao(Parameters.paper(n))
 
 
-@pytest.mark.parametrize(("n", "ell"), [(9, 2), (12, 2), (13, 4)])
+@pytest.mark.parametrize(
+    ("n", "ell"), [(9, 2), pytest.param(12, 2, marks=pytest.mark.slow), (13, 4)]
+)
 def test_profile_equals_the_joint_chain(n: int, ell: int) -> None:
     landscape = Landscape.jump(n, ell)
     found = profile(landscape, paper(n))

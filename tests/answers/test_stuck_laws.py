@@ -59,6 +59,7 @@ def test_runs_that_never_end(objectives: dict[str, list[int]], r: str) -> None:
         assert other.finite_mean == pytest.approx(found.finite_mean, rel=1e-9)
 
 
+@pytest.mark.slow  # of `runtime` the same is asked at n = 40 in `test_kinds_of_answers`
 def test_phases_before_a_trap_are_those_inside_the_hypothesis() -> None:
     """Signs decide the first two phases; the third gets stuck with a probability in a range."""
     shape = Landscape.jump(20, 3)

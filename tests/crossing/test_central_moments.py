@@ -83,13 +83,13 @@ def compare_with_digits(n: int, ell: int) -> None:
             assert quantity.error <= 1e-10 * abs(float(quantity))
 
 
-@pytest.mark.parametrize(("n", "ell"), [(5_001, 2_498), (1_200, 6)])
+@pytest.mark.parametrize(("n", "ell"), [(1_201, 598), (700, 6)])
 def test_nothing_cancels_at_larger_n(n: int, ell: int) -> None:
     compare_with_digits(n, ell)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "ell"), [(150_001, 74_998), (15_000, 120)])
+@pytest.mark.parametrize(("n", "ell"), [(150_001, 74_998), (15_000, 120), (5_001, 2_498)])
 def test_nothing_cancels_at_large_n(n: int, ell: int) -> None:
     compare_with_digits(n, ell)
 

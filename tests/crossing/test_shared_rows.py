@@ -35,8 +35,10 @@ def same(a: RuntimeResult, b: RuntimeResult) -> bool:
     ("n", "ell"),
     [
         (9, 2),
-        (12, 2),
-        *(pytest.param(*size, marks=pytest.mark.slow) for size in [(20, 3), (24, 5), (40, 15)]),
+        *(
+            pytest.param(*size, marks=pytest.mark.slow)
+            for size in [(12, 2), (20, 3), (24, 5), (40, 15)]
+        ),
     ],
 )
 def test_jump_comes_out_as_by_crossing_counts(n: int, ell: int) -> None:

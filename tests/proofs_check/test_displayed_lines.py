@@ -25,7 +25,16 @@ def test_ids_are_unique() -> None:
     assert len(DERIVATIONS) == sum(len(s.derivations) for s in all_statements().values())
 
 
-@pytest.mark.parametrize("name", sorted(set(DERIVATIONS)))
+LONG = ("Lemma 17 sign", "Lemma 17 lower sign")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in LONG else name
+        for name in sorted(set(DERIVATIONS))
+    ],
+)
 def test_every_display_is_decided(name: str) -> None:
     evidence, errata = check_derivation(DERIVATIONS[name], QUICK)
     assert evidence.verdict.value != "UNKNOWN", evidence.details

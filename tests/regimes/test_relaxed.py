@@ -139,12 +139,12 @@ def test_just_outside_it_an_exact_answer_is_used(capsys: pytest.CaptureFixture[s
 def test_simulated_cells_have_streams_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
     """Two penalties so close that with the same streams all runs would be the same."""
     close = "0.5,0.50000001"
-    first, second = relaxed(capsys, "--n", "20", "--factors", close, "--runs", "300")
+    first, second = relaxed(capsys, "--n", "20", "--factors", close, "--runs", "60")
     assert first["kind"] == second["kind"] == "simulated"
     assert first["value"] != second["value"]
-    (again,) = relaxed(capsys, "--n", "20", "--factors", "0.50000001", "--runs", "300")
+    (again,) = relaxed(capsys, "--n", "20", "--factors", "0.50000001", "--runs", "60")
     assert again == second  # wherever the cell stands
-    (other,) = relaxed(capsys, "--n", "20", "--factors", "0.5", "--runs", "300", "--seed", "2")
+    (other,) = relaxed(capsys, "--n", "20", "--factors", "0.5", "--runs", "60", "--seed", "2")
     assert other["value"] != first["value"]
 
 

@@ -12,6 +12,7 @@ import ast
 import sys
 import tokenize
 from collections.abc import Iterator
+from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 
@@ -31,7 +32,7 @@ EVERYTHING = ("*",)
 NEW_METHODS = {"to_frame", "_repr_html_"}
 NEW_API = {
     "markov_lrsao/answers/curves.py": ("Curve", "CurvePoint.__str__", "_phases"),
-    "markov_lrsao/answers/distribution.py": (
+    "markov_lrsao/answers/laws.py": (
         "Distribution.__str__",
         "Distribution.times",
         "Distribution._quantile_rows",
@@ -114,7 +115,8 @@ def statements(source: str) -> int:
     return every - sum(1 for _ in _docstrings(tree))
 
 
-def code_lines(source: str) -> set[int]:
+@lru_cache(maxsize=8)
+def code_lines(source: str) -> frozenset[int]:
     """Return the numbers of the lines that have code on them.
 
     >>> sorted(code_lines('"Doc."\\n\\nx = (1,\\n     2)  # why\\n'))
@@ -129,7 +131,7 @@ def code_lines(source: str) -> set[int]:
     for token in tokenize.generate_tokens(StringIO(source).readline):
         if token.type not in _QUIET:
             found.update(range(token.start[0], token.end[0] + 1))
-    return found - words
+    return frozenset(found - words)
 
 
 def functions(source: str) -> Iterator[tuple[str, int]]:

@@ -220,10 +220,10 @@ def test_a_flipped_bit_is_seen_or_harmless(tmp_path: Path) -> None:
     size = (tmp_path / "size.sqlite").stat().st_size
     draw = random.Random(1)
     places = (
-        [draw.randrange(size) for _ in range(60)]
-        + [draw.randrange(100) for _ in range(15)]
-        + [4096 * draw.randrange(size // 4096) + draw.randrange(40) for _ in range(30)]
-        + [4096 * draw.randrange(size // 4096) + 4095 - draw.randrange(600) for _ in range(60)]
+        [draw.randrange(size) for _ in range(20)]
+        + [draw.randrange(100) for _ in range(10)]
+        + [4096 * draw.randrange(size // 4096) + draw.randrange(40) for _ in range(15)]
+        + [4096 * draw.randrange(size // 4096) + 4095 - draw.randrange(600) for _ in range(25)]
     )
     flip_campaign(tmp_path, places, "one bit")
 
