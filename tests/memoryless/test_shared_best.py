@@ -15,8 +15,18 @@ from markov_lrsao.errors import ParameterError, UndecidedComparisonError
 from markov_lrsao.exact.fields import Balls, SearchField
 from markov_lrsao.memoryless import shared_best
 from markov_lrsao.memoryless.best import best_policy
+from markov_lrsao.model.search import Search
+from markov_lrsao.model.search_law import SearchLaw
 
 State = tuple[int, int]
+
+
+def law_of(shape: Landscape, text: str) -> SearchLaw:
+    search = Algorithm.named(text).on(shape)
+    assert isinstance(search, Search)
+    return search_law(shape, search)
+
+
 VALUES = {
     "plateau:k=2": [0, 1, 2, 2, 4],
     "plateau:k=3": [0, 1, 1, 1, 4],
@@ -79,7 +89,7 @@ def test_drift_needs_no_times() -> None:
 
 def test_balls_and_fractions_choose_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = Landscape.named("plateau:k=3", n=20)
-    law = search_law(shape, Algorithm.named("portfolio:k=1+2+3").on(shape))
+    law = law_of(shape, "portfolio:k=1+2+3")
     known = best_policy(law)
     plain = shared_best._Levels.policy
     fields: list[SearchField] = []
@@ -99,8 +109,8 @@ def test_ties_are_decided_in_fractions_or_not_at_all(monkeypatch: pytest.MonkeyP
     """Of two actions that are the same the later one is taken; two bits keep the parity."""
     shape = Landscape.named("needle", n=4)
     with pytest.raises(ParameterError, match="no action leaves"):
-        best_policy(search_law(shape, Algorithm.named("portfolio:k=2+4").on(shape)))
-    equal = search_law(shape, Algorithm.named("portfolio:k=1+1").on(shape))
+        best_policy(law_of(shape, "portfolio:k=2+4"))
+    equal = law_of(shape, "portfolio:k=1+1")
     assert best_policy(equal)[0] == 1
     monkeypatch.setattr(shared_best, "_LARGEST_EXACT", 3)
     with pytest.raises(UndecidedComparisonError, match="equal to 256 bits"):
