@@ -13,6 +13,7 @@ from markov_lrsao.answers import table_budgets
 from markov_lrsao.errors import StateSpaceTooLargeError
 
 STEPS = 6
+Law = dict[tuple[int, tuple[tuple[Fraction, ...], ...]], Fraction]
 
 
 @pytest.mark.parametrize(
@@ -42,10 +43,10 @@ def test_agents_with_standard_bit_mutation() -> None:
     ones, zeros = Strings.of_ones([0, 1, 2, 3]).f, Strings.of_ones([3, 2, 1, 0]).f
     masks, half, gamma = standard(3, Fraction(1, 3)), Fraction(1, 2), Fraction(1, 3)
     fresh = (Fraction(0), Fraction(0))
-    now = {(0, (fresh,) * 4): Fraction(1)}
+    now: Law = {(0, (fresh,) * 4): Fraction(1)}
     expected = []
     for _ in range(4):
-        after: dict[tuple[int, tuple[tuple[Fraction, ...], ...]], Fraction] = {}
+        after: Law = {}
         for (x, q), weight in now.items():
             row = q[x.bit_count()]
             best = [a for a in (0, 1) if row[a] == max(row)] if x != 7 else []
