@@ -52,8 +52,12 @@ class _Quick:
         if param.nargs == 1 and not param.multiple:
             try:
                 return _plain(value, param.type_descriptor)
-            except ValueError:
-                pass  # Typer says what is wrong with it, if anything is
+            except ValueError:  # Typer says what is wrong with it, if anything is
+                return self._slowly(value, param, ctx)
+        return self._slowly(value, param, ctx)
+
+    def _slowly(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value in Typer's own way."""
         if self._own is None:
             from typer._coercion import build_runtime_param
 
