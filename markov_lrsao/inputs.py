@@ -13,6 +13,7 @@ import json
 import os
 import re
 import stat
+import tomllib
 import zlib
 from collections.abc import Sequence
 from io import BytesIO
@@ -22,7 +23,7 @@ from typing import IO, Any
 from markov_lrsao.errors import FileFormatError, ParameterError
 from markov_lrsao.texts import printable
 
-__all__ = ["DEFAULT_LIMIT", "load_json", "parse_size", "read_input", "read_text"]
+__all__ = ["DEFAULT_LIMIT", "load_json", "load_table", "parse_size", "read_input", "read_text"]
 
 DEFAULT_LIMIT = 256 * 2**20
 """Bytes that are read from one file unless more is allowed."""
@@ -166,4 +167,29 @@ def load_json(text: str, name: str) -> Any:
         raise FileFormatError(
             f"{name}, line 1: not JSON that can be read: nested too deeply, "
             f"a number too long, or no number"
+        ) from None
+
+
+def load_table(path: str | Path, what: str) -> Any:
+    """Return what stands in a JSON or TOML file, the latter if its name ends so.
+
+    Parameters
+    ----------
+    what : "landscape" or "algorithm", for the error message
+
+    Raises
+    ------
+    ParameterError
+    """
+    try:
+        text = read_text(path)
+        if str(path).endswith(".toml"):
+            return tomllib.loads(text)
+        return load_json(text, str(path))
+    except FileFormatError as error:
+        raise ParameterError(f"{what} file {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(
+            f"{what} file {printable(str(path))}: not TOML that can be read: "
+            f"{printable(str(error))}"
         ) from None

@@ -1,7 +1,8 @@
 """Fixed budgets: E[f(x_t)] and P(f(x_t) >= a) after t steps.
 
 Searches that do not learn have their law on (position, mode), agents that do the joint chain of all
-(position, patterns), which small instances have. Both are carried forwards step by step.
+(position, patterns), which small instances have. Both are carried forwards step by step. Where no
+pattern decides a choice, and where agents explore, all tables of Q-values are: for few steps.
 
 >>> from markov_lrsao.model.algorithm import Algorithm
 >>> from markov_lrsao.model.landscape import Landscape
@@ -31,12 +32,18 @@ from markov_lrsao.answers.searches import (
     search_law,
     start_law,
 )
-from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
+from markov_lrsao.answers.table_budgets import by_tables
+from markov_lrsao.errors import (
+    ParameterError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.rationals import RationalLike, integer, rational_text, to_float
 from markov_lrsao.joint.enumeration import JointChain
 from markov_lrsao.memoryless.budgets import Bounds, after_steps
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
+from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.levels import LeadingOnes
@@ -115,9 +122,7 @@ def fixed_budget(
     ParameterError
         A number of steps is negative, or (H) does not hold and `outside_h` does not allow that.
     StateSpaceTooLargeError
-        It would take too long.
-    UndecidedComparisonError
-        Patterns do not decide all choices of an agent that learns.
+        It would take too long; of agents whose choices patterns do not decide, beyond some steps.
     """
     chosen = algorithm.on(landscape) if isinstance(algorithm, NamedAlgorithm) else algorithm
     times = sorted({integer(t, "steps") for t in steps})
@@ -132,7 +137,11 @@ def fixed_budget(
     else:
         check_learner(landscape, chosen)
         assert isinstance(landscape, Landscape)
-        step = StepLaw.of(landscape, chosen)
+        step: StepLaw | JumpingLaw
+        if isinstance(chosen, Algorithm) and chosen.rate is not None:
+            step = JumpingLaw.of(landscape, chosen)
+        else:
+            step = StepLaw.of(landscape, chosen)
         check_hypothesis(landscape, step.algorithm, outside_h=outside_h)
         values = [landscape.value(landscape.target, p) for p in range(landscape.n + 1)]
         good = positions_at_least(values, at_least)
@@ -153,7 +162,7 @@ def fixed_budget(
 
 
 def _of_learner(
-    law: StepLaw,
+    law: StepLaw | JumpingLaw,
     start: Start | None,
     values: Sequence[fmpq],
     good: frozenset[int],
@@ -162,7 +171,12 @@ def _of_learner(
 ) -> list[tuple[Bounds, Bounds]]:
     """Carry the joint chain forwards, in fractions where that is little work, else in floats."""
     begin, _ = begin_and_end(law, start, None)
-    joint = joint_between(law, begin, frozenset((law.optimum,)), options)
+    if isinstance(law, JumpingLaw) or law.algorithm.epsilon != 0:
+        return by_tables(law, begin, values, good, times, options.progress)
+    try:
+        joint = joint_between(law, begin, frozenset((law.optimum,)), options)
+    except UndecidedComparisonError:
+        return by_tables(law, begin, values, good, times, options.progress)
     found: list[tuple[Bounds, Bounds]] = []
     if options.field == "exact":
         found = _in_fractions(joint, begin, values, good, times)

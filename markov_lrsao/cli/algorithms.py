@@ -27,7 +27,7 @@ __all__ = [
 ALGORITHM_NAME = typer.Option(
     "--algorithm",
     help="NAME[:key=value,..]: lrsao, earl, rls, rls-k, ea, ea-positive, metropolis, mahh, mmahh, "
-    "random, gradient, portfolio; see docs/algorithms.md.",
+    "random, gradient, portfolio, or a JSON or TOML file; see docs/algorithms.md.",
     metavar="<name>",
     autocompletion=algorithms,
 )
@@ -74,7 +74,7 @@ def chosen_algorithm(
     for key, value in given.items():
         if value is None:
             continue
-        if key not in ALGORITHMS[named.name]:
+        if key not in ALGORITHMS.get(named.name, {}):
             raise ParameterError(
                 f"--{key} {value} has no meaning for algorithm {named.name}; leave it out"
             )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -31,6 +31,7 @@ from markov_lrsao.tables import VERDICT_COLOURS, table
 
 if TYPE_CHECKING:
     from simulate.statistics.agreement import Agreement
+    from simulate.statistics.named import Case
 
 __all__ = ["cross_validate"]
 
@@ -84,102 +85,102 @@ def cross_validate(
     With --algorithm NAME:key=value that algorithm is compared instead, also with runs on bit
     strings that share no law with the engine; `--algorithm all` compares every one that has a name.
     """
+    from simulate.statistics.named import cross_validate_named
+
+    where = _Where(landscape, helpers, ell, n_min, n_max)
+    common: dict[str, Any] = {
+        "seed": seed,
+        "level": level,
+        "distributions": not means_only,
+        "progress": terminal_progress,
+    }
+    values = {"alpha": alpha, "gamma": gamma, "r": r}
     if algorithm is not None:
-        for name, value in (("alpha", alpha), ("gamma", gamma), ("r", r)):
-            if value is not None:
-                raise ParameterError(
-                    f"--{name} {value} belongs into --algorithm {algorithm}:{name}=.."
-                )
-        _named(
-            algorithm, landscape, helpers, ell, (n_min, n_max), start, at_least,
-            runs=20_000 if runs is None else runs, seed=seed, level=level,
-            distributions=not means_only, outside_h=outside_h,
-            as_json=as_json,
-        )  # fmt: skip
-        return
-    if start is not None or at_least is not None:
-        raise ParameterError("--start and --at-least need --algorithm: LRSAO runs from 0^n here")
+        _check_values(algorithm, values)
+        cases = _cases(algorithm, where, start, at_least, outside_h)
+        agreement = cross_validate_named(cases, runs=20_000 if runs is None else runs, **common)
+    else:
+        if start is not None or at_least is not None:
+            raise ParameterError(
+                "--start and --at-least need --algorithm: LRSAO runs from 0^n here"
+            )
+        agreement = _at_points(
+            where,
+            values,
+            runs=100_000 if runs is None else runs,
+            kernel=kernel.value,
+            arithmetic=arithmetic.value,
+            **common,
+        )
+    emit(as_json, agreement.to_dict, lambda: _text(agreement), VERDICT_COLOURS)
+    if not agreement.agrees:
+        raise typer.Exit(1)
+
+
+class _Where(NamedTuple):
+    """The instances asked for."""
+
+    landscape: str
+    helpers: str | None
+    ell: int | None
+    n_min: int
+    n_max: int
+
+
+def _at_points(where: _Where, values: Mapping[str, str | None], **options: Any) -> Agreement:
+    """Compare LRSAO at points of (H), or with the values that were given."""
     from markov_lrsao.model.catalogue import entry
     from simulate.statistics.crossval import cross_validate as compare
     from simulate.statistics.crossval import grid
     from simulate.sweeps.plan import build_algorithm
 
-    if n_min > n_max:
+    if where.n_min > where.n_max:
         raise ParameterError(
-            f"--n-min {n_min} is larger than --n-max {n_max}: the range is "
+            f"--n-min {where.n_min} is larger than --n-max {where.n_max}: the range is "
             f"empty; the smallest instance is n = 9"
         )
-    given = alpha is not None or gamma is not None or r is not None
-    named = entry(landscape, helper_names(helpers))
-    experiments = [(n, k) for n, k in grid(n_max, n_min, named) if ell is None or k == ell]
-    agreement = compare(
-        experiments,
-        runs=100_000 if runs is None else runs,
-        seed=seed,
-        level=level,
-        distributions=not means_only,
-        algorithm=(lambda n: build_algorithm("lrsao", n, alpha, gamma, r)) if given else None,
+    given = any(value is not None for value in values.values())
+    named = entry(where.landscape, helper_names(where.helpers))
+    sizes = grid(where.n_max, where.n_min, named)
+    return compare(
+        [(n, k) for n, k in sizes if where.ell is None or k == where.ell],
+        algorithm=(lambda n: build_algorithm("lrsao", n, *values.values())) if given else None,
         landscape=lambda n, k: named.at(n, k or None),
-        kernel=kernel.value,
-        arithmetic=arithmetic.value,
-        progress=terminal_progress,
+        **options,
     )
-    emit(as_json, agreement.to_dict, lambda: _text(agreement), VERDICT_COLOURS)
-    if not agreement.agrees:
-        raise typer.Exit(1)
 
 
-def _named(
-    algorithm: str,
-    landscape: str,
-    helpers: str | None,
-    ell: int | None,
-    sizes: tuple[int, int],
-    start: str | None,
-    at_least: str | None,
-    *,
-    runs: int,
-    seed: int,
-    level: float,
-    distributions: bool,
-    outside_h: bool,
-    as_json: bool,
-) -> None:
-    """Compare a named algorithm on a landscape, or all of them on their own."""
+def _check_values(algorithm: str, values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is not None:
+            raise ParameterError(f"--{name} {value} belongs into --algorithm {algorithm}:{name}=..")
+
+
+def _cases(
+    algorithm: str, where: _Where, start: str | None, at_least: str | None, outside_h: bool
+) -> Sequence[Case]:
+    """Return a named algorithm on a landscape, or all of them on their own."""
     from markov_lrsao.model.named import NamedAlgorithm
-    from simulate.statistics.named import STANDARD, Case, cross_validate_named
+    from simulate.statistics.named import STANDARD, Case
 
-    cases: Sequence[Case] = STANDARD
-    if algorithm != "all":
-        NamedAlgorithm.of(algorithm)
-        cases = [
-            Case(
-                landscape, n, algorithm, start, at_least, k, tuple(helper_names(helpers)), outside_h
-            )
-            for n, k in _sizes(landscape, helpers, ell, sizes)
-        ]
-    agreement = cross_validate_named(
-        cases,
-        runs=runs,
-        seed=seed,
-        level=level,
-        distributions=distributions,
-        progress=terminal_progress,
-    )
-    emit(as_json, agreement.to_dict, lambda: _text(agreement), VERDICT_COLOURS)
-    if not agreement.agrees:
-        raise typer.Exit(1)
+    if algorithm == "all":
+        return STANDARD
+    NamedAlgorithm.of(algorithm)
+    helpers = tuple(helper_names(where.helpers))
+    return [
+        Case(where.landscape, n, algorithm, start, at_least, k, helpers, outside_h)
+        for n, k in _sizes(*where)
+    ]
 
 
 def _sizes(
-    landscape: str, helpers: str | None, ell: int | None, sizes: tuple[int, int]
+    landscape: str, helpers: str | None, ell: int | None, n_min: int, n_max: int
 ) -> list[tuple[int, int | None]]:
     """Return the (n, l) of the range that a landscape admits."""
     from markov_lrsao.model.catalogue import entry
     from markov_lrsao.model.levels import LEADING_ONES
     from simulate.statistics.crossval import grid
 
-    n_min, n_max = sizes
     if landscape.strip() == LEADING_ONES:
         return [(n, ell) for n in range(n_min, n_max + 1)]
     named = entry(landscape, helper_names(helpers))

@@ -23,6 +23,7 @@ class KindName(StrEnum):
     float = "float"
     runs = "runs"
     order = "order"
+    constant = "constant"
 
 
 def reproduces(

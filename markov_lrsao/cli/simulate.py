@@ -95,10 +95,8 @@ def simulate(
     Without --limit a run may make 10^4 n^2 steps. If runs then turn out to be unable to end, the
     trap is shown and the exit code is 1; with --limit they are counted as censored.
     """
-    from simulate.runs.ioh import check_folder, write_ioh
     from simulate.runs.runner import check_runs, default_limit
     from simulate.runs.runner import simulate as play
-    from simulate.runs.tables import check_tables
     from simulate.statistics.estimates import check_level, summary
     from simulate.sweeps.plan import parse_count
 
@@ -107,9 +105,7 @@ def simulate(
     law = _law(shape, chosen, outside_h, start, at_least)
     check_runs(runs)
     check_level(level)
-    check_tables(out or [])
-    if ioh is not None:
-        check_folder(ioh)
+    _check_files(out or [], ioh)
     playing = partial(
         play,
         law,
@@ -125,10 +121,7 @@ def simulate(
     )
     samples, endless = _played(playing, runs, monitors, pilot=limit is None)
     found = summary(samples, level)
-    for path in out or []:
-        samples.save(path)
-    if ioh is not None:
-        write_ioh(samples, ioh)
+    _save(samples, out or [], ioh)
     emit(
         as_json,
         lambda: _json(samples, found, endless),
@@ -136,6 +129,25 @@ def simulate(
     )
     if endless is not None and limit is None:
         raise typer.Exit(1)
+
+
+def _check_files(tables: list[Path], ioh: Path | None) -> None:
+    """Refuse files that could not be written, before anything is played."""
+    from simulate.runs.ioh import check_folder
+    from simulate.runs.tables import check_tables
+
+    check_tables(tables)
+    if ioh is not None:
+        check_folder(ioh)
+
+
+def _save(samples: Samples, tables: list[Path], ioh: Path | None) -> None:
+    from simulate.runs.ioh import write_ioh
+
+    for path in tables:
+        samples.save(path)
+    if ioh is not None:
+        write_ioh(samples, ioh)
 
 
 def _law(

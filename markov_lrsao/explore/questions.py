@@ -121,6 +121,6 @@ def question(
 
 
 def _check(name: str, text: str) -> None:
-    if not _FORMS[name].fullmatch(text) or (name == "landscape" and is_file(text)):
+    if not _FORMS[name].fullmatch(text) or (name in ("landscape", "algorithm") and is_file(text)):
         wanted = "a name" if _FORMS[name] is _NAME else "a number"
         raise ParameterError(f"{name} = {text[:80]!r} has not the form of {wanted}")

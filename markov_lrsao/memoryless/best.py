@@ -2,7 +2,8 @@
 
 From the best position downwards, h(x) = min over actions a of (1 + sum over y of P_a(x, y) h(y)) /
 P_a(leave x): what follows is already known, so the action of x is the best against it. "drift"
-takes the largest expected gain instead; it needs no h. Ties go to the later action. On LeadingOnes
+takes the largest expected gain instead; it needs no h. Where positions share a value, what follows
+is not known yet: `shared_best`. Ties go to the later action. On LeadingOnes
 what follows an improvement does not depend on the action, so both take the likeliest improvement.
 
 Comparisons are made in floats with bounds of their errors first, where there are many actions
@@ -20,6 +21,7 @@ from flint import fmpq
 from markov_lrsao.errors import ParameterError, UndecidedComparisonError
 from markov_lrsao.exact.fields import Balls, Rationals, SearchField
 from markov_lrsao.memoryless.rates import best_rates
+from markov_lrsao.memoryless.shared_best import shared_policy
 from markov_lrsao.model.levels import LevelLaw
 from markov_lrsao.model.search_law import Row, SearchLaw
 
@@ -40,6 +42,11 @@ def with_best(law: SearchLaw) -> SearchLaw:
         return law
     if law.search.least is not None:
         _check(law)
+        if _shares(law):
+            raise ParameterError(
+                f"{law.search.name}: positions with the same value of the target need one rate "
+                f"for all of them; the best rates are found where all values differ"
+            )
         return best_rates(law)
     return law.with_policy(best_policy(law))
 
@@ -50,12 +57,21 @@ def best_policy(law: SearchLaw) -> tuple[int, ...]:
     Raises
     ------
     ParameterError
-        The search may lose, or positions of equal value can be exchanged for each other.
+        The search may lose, or no action leaves a position.
     UndecidedComparisonError
         Two actions are too close for balls, and too large for fractions.
     """
     _check(law)
-    return _likeliest(law) if isinstance(law, LevelLaw) else _Choice(law).policy()
+    if isinstance(law, LevelLaw):
+        return _likeliest(law)
+    if law.search.best == "time" and _shares(law):
+        return shared_policy(law)
+    return _Choice(law).policy()
+
+
+def _shares(law: SearchLaw) -> bool:
+    """Whether positions have the same value of the target."""
+    return len(set(law.values)) < len(law.values)
 
 
 def _check(law: SearchLaw) -> None:
@@ -63,11 +79,6 @@ def _check(law: SearchLaw) -> None:
     search = law.search
     if not search.elitist:
         raise ParameterError(f"{search.name}: the best action is found for elitist searches only")
-    if len(set(law.values)) < len(law.values):
-        raise ParameterError(
-            f"{search.name}: positions with the same value of the target need one action for "
-            f"all of them; the best actions are found where all values differ"
-        )
 
 
 def _likeliest(law: LevelLaw) -> tuple[int, ...]:

@@ -38,14 +38,13 @@ from __future__ import annotations
 import ast
 import os
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from markov_lrsao.errors import FileFormatError, ParameterError
-from markov_lrsao.inputs import load_json, read_text
+from markov_lrsao.errors import ParameterError
+from markov_lrsao.inputs import load_table
 from markov_lrsao.model.affine import ELL, Affine, Derived, N, P, Piece, parameter
 from markov_lrsao.model.landscape import Landscape, LandscapeFamily
 from markov_lrsao.texts import printable
@@ -186,7 +185,7 @@ def read_file(path: str | Path) -> Landscape | FamilyFile:
             f"landscape {str(path)!r} is neither known nor a file: choose "
             f"{', '.join(names())}, or the name of a JSON or TOML file"
         )
-    data = _load(path)
+    data = load_table(path, "landscape")
     known = _FAMILY if _has_pieces(data) else _ARRAYS
     if not isinstance(data, dict) or not {"objectives", "target"} <= set(data) <= known:
         raise ParameterError(
@@ -204,21 +203,6 @@ def read_file(path: str | Path) -> Landscape | FamilyFile:
         return _family(data, name)
     except ParameterError as error:
         raise ParameterError(f"landscape file {path}: {error}") from None
-
-
-def _load(path: str | Path) -> Any:
-    try:
-        text = read_text(path)
-        if str(path).endswith(".toml"):
-            return tomllib.loads(text)
-        return load_json(text, str(path))
-    except FileFormatError as error:
-        raise ParameterError(f"landscape file {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(
-            f"landscape file {printable(str(path))}: not TOML that can be read: "
-            f"{printable(str(error))}"
-        ) from None
 
 
 def _has_pieces(data: Any) -> bool:

@@ -20,9 +20,10 @@ from flint import fmpq
 from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.algorithm import Algorithm, State
-from markov_lrsao.model.naming import Expression, Key, Value, expression, read
+from markov_lrsao.model.naming import Expression, Key, Value, expression, is_file, read
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.model.search import Acceptance, Action, Mutation, Search
+from markov_lrsao.model.search_files import SearchFile
 
 if TYPE_CHECKING:
     from markov_lrsao.model.landscape import Landscape
@@ -107,10 +108,11 @@ class NamedAlgorithm:
     text: str
     name: str
     values: tuple[tuple[str, Value | fmpq], ...]
+    file: SearchFile | None = None
 
     @classmethod
     def of(cls, text: str, *, open_keys: bool = False) -> NamedAlgorithm:
-        """Read a name with its keys.
+        """Read a name with its keys, or the file of a search; see `model.search_files`.
 
         Parameters
         ----------
@@ -120,6 +122,8 @@ class NamedAlgorithm:
         ------
         ParameterError
         """
+        if is_file(text):
+            return cls(text.strip(), text.strip(), (), SearchFile.read(text.strip()))
         known: Mapping[str, Mapping[str, Key]] = ALGORITHMS
         if open_keys:
             known = {
@@ -147,6 +151,8 @@ class NamedAlgorithm:
         ParameterError
             A value is out of its range at the landscape's n.
         """
+        if self.file is not None:
+            return self.file.at(landscape.n)
         values = dict(self.values)
         if self.name in _LEARNING:
             return _LEARNING[self.name](values, landscape.n)

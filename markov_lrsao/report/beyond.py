@@ -10,11 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from markov_lrsao.answers.expected import runtime, seek_runtime
 from markov_lrsao.answers.oracle import oracle
 from markov_lrsao.answers.plan import Options
 from markov_lrsao.errors import Refused
-from markov_lrsao.exact.quantity import Enclosed, Quantity
+from markov_lrsao.exact.quantity import Enclosed, Infinite, Quantity
 from markov_lrsao.exact.rationals import rational, to_float
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
@@ -22,7 +24,7 @@ from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.progress import Progress, no_progress
 
-__all__ = ["more_plateaus", "price_of_learning", "relaxed", "restarts"]
+__all__ = ["best_cutoffs", "more_plateaus", "price_of_learning", "relaxed", "restarts"]
 
 SEED = 1
 _FEW_STATES = 3000
@@ -183,6 +185,41 @@ def price_of_learning(
             )
             bar.advance()
     return rows
+
+
+def best_cutoffs(
+    sizes: Sequence[int], runs: int, progress: Progress = no_progress
+) -> dict[str, Any]:
+    """Return the best cut-offs at l = 2: LRSAO's from the law of T, EA+RL's from runs.
+
+    EA+RL's is chosen on one half of the runs and valued on the other.
+    """
+    from markov_lrsao.answers.restarts import from_runs
+    from markov_lrsao.answers.restarts import restarts as best_restart
+    from simulate.runs.runner import simulate
+
+    rows = []
+    with progress("cut-offs", total=len(sizes)) as bar:
+        for n in sizes:
+            shape = Landscape.jump(n, 2)
+            known = best_restart(shape)
+            limit = int(8 * n * sum(1 / k for k in range(1, n + 1)))
+            played = simulate(shape, Algorithm.earl(), runs=runs, seed=SEED, limit=limit)
+            times = np.where(played.censored, -1, played.steps)
+            other = from_runs(shape, "EA+RL", times, limit, Infinite())
+            rows.append(
+                {
+                    "n": n,
+                    "without": float(runtime(shape, digits=15).total.decimal),
+                    "cutoff": known.cutoff if known.pays else None,
+                    "value": known.value,
+                    "other_cutoff": other.cutoff,
+                    "other": [other.value, other.value - 1.96 * other.error,
+                              other.value + 1.96 * other.error],
+                }
+            )  # fmt: skip
+            bar.advance()
+    return {"rows": rows, "runs": runs, "seed": SEED}
 
 
 def restarts(figures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

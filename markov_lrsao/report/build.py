@@ -36,6 +36,7 @@ class Scope:
     zero, below, above : n at which r leaves (H): r = 0, just below, far above
     plateaus, plateau_runs : (n, widths, bridges) of more plateaus; runs where they are simulated
     learning : (n, l) at which learning is compared with knowing
+    cutoffs, cutoff_runs : n at which the best cut-offs are found, l = 2; runs of EA+RL there
     """
 
     n_max: int = 40
@@ -63,6 +64,8 @@ class Scope:
         (100, 10),
         (100, 47),
     )
+    cutoffs: tuple[int, ...] = (100, 200, 300, 500)
+    cutoff_runs: int = 20_000
 
     @classmethod
     def full(cls) -> Scope:
@@ -82,6 +85,8 @@ class Scope:
             above=(9, 20),
             plateaus=((40, "4+4", "shared"), (40, "4+4+4", "shared"), (40, "4+4+4", "own")),
             plateau_runs=400,
+            cutoffs=(100, 200),
+            cutoff_runs=4000,
         )
 
 
@@ -156,6 +161,7 @@ def make_report(
             "relaxed": beyond.relaxed(scope.zero, scope.below, scope.above, progress),
             "plateaus": beyond.more_plateaus(scope.plateaus, scope.plateau_runs, progress),
             "learning": beyond.price_of_learning(scope.learning, progress),
+            "cutoffs": beyond.best_cutoffs(scope.cutoffs, scope.cutoff_runs, progress),
         },
     )
     content = Content(

@@ -109,6 +109,43 @@ def _lasting(value, second, shrink):
     return max(1.0, floor(log(second / value) / log(shrink)) - 1.0)
 
 
+@compiled(forceinline=True, allocates=False)
+def _weigh(indptr, after, chances, gains, p, epsilon, tied, count, skipped, cumulated):
+    """Cumulate what may happen at p; return its sum, and the probability of idle steps.
+
+    Idle steps, those of the action `skipped` that neither move nor are rewarded, weigh nothing.
+    """
+    actions = len(tied)
+    total, idle, begin = 0.0, 0.0, indptr[p, 0]
+    for a in range(actions):
+        share = epsilon / actions + (1.0 - epsilon) * tied[a] / count
+        for e in range(indptr[p, a], indptr[p, a + 1]):
+            chance = share * chances[e]
+            if a == skipped and after[e] == p and gains[e] == 0.0:
+                idle += chance
+                chance = 0.0
+            total += chance
+            cumulated[e - begin] = total
+    return total, idle
+
+
+@compiled(forceinline=True, allocates=False)
+def _idle_steps(stream, total, idle):
+    """Return the number of idle steps before another kind of step, at most 2^50."""
+    if total <= 0.0:
+        return _LONG
+    return floor(log(unit(stream)) / log(idle)) if idle > 0.0 else 0.0
+
+
+@compiled(forceinline=True, allocates=False)
+def _largest(q, row, actions):
+    """Return the largest entry of a row."""
+    largest = q[row, 0]
+    for a in range(1, actions):
+        largest = max(largest, q[row, a])
+    return largest
+
+
 @compiled(nogil=True)
 def explore_block(
     rows, indptr, after, chances, gains, keep, boot, epsilon, ends, over, places, began, key0,
@@ -148,42 +185,28 @@ def explore_block(
                 continue
             row = rows[p]
             count, one, second = _greedy(q, row, actions, tied)
-            total, idle, begin = 0.0, 0.0, indptr[p, 0]
-            for a in range(actions):
-                share = epsilon / actions + (1.0 - epsilon) * tied[a] / count
-                skips = count == 1 and a == one and shrinks
-                for e in range(indptr[p, a], indptr[p, a + 1]):
-                    chance = share * chances[e]
-                    if skips and after[e] == p and gains[e] == 0.0:
-                        idle += chance
-                        chance = 0.0
-                    total += chance
-                    cumulated[e - begin] = total
+            skipped = one if count == 1 and shrinks else -1
+            total, idle = _weigh(
+                indptr, after, chances, gains, p, epsilon, tied, count, skipped, cumulated
+            )
             if total <= 0.0 and restart == 0:
                 status, where, t = STUCK, p, limit
                 break
             most = float(limit - t if restart == 0 else min(limit, anew + restart) - t)
-            before = _LONG  # idle steps before another kind of step
-            if total > 0.0:
-                before = floor(log(unit(stream)) / log(idle)) if idle > 0.0 else 0.0
+            before = _idle_steps(stream, total, idle)
             idled = min(before, most, _lasting(q[row, one], second, shrink))
             if idled > 0.0:
                 q[row, one] *= shrink**idled
                 t += int(idled)
             if idled < before or idled >= most:
                 continue
+            begin = indptr[p, 0]
             size = indptr[p, actions] - begin
             e = begin + _first_at_least(cumulated, 0, size, unit(stream) * total)
-            a = 0
-            while e >= indptr[p, a + 1]:
-                a += 1
-            to = after[e]
-            largest = q[rows[to], 0]
-            for b in range(1, actions):
-                largest = max(largest, q[rows[to], b])
-            q[row, a] = keep * q[row, a] + gains[e] + boot * largest
-            p = to
-            t += 1
+            a, to = np.searchsorted(indptr[p], e, side="right") - 1, after[e]
+            learnt = gains[e] + boot * _largest(q, rows[to], actions)
+            q[row, a] = keep * q[row, a] + learnt
+            p, t = to, t + 1
             while phase < len(ends) and p >= ends[phase]:
                 hits[i, phase] = t
                 phase += 1

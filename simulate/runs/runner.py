@@ -114,9 +114,9 @@ def simulate(
     """
     law = _law(landscape, algorithm, start, at_least)
     _check(runs, limit, restart, threads, first_run)
+    how = How(runs, int(seed), first_run, limit, restart, threads or available_cores())
     elsewhere = asked_elsewhere(start, at_least)
     if not isinstance(law, StepLaw) or law.algorithm.epsilon != 0 or elsewhere:
-        how = How(runs, int(seed), first_run, limit, restart, threads or available_cores())
         between = None
         if not isinstance(law, SearchTable):
             between = begin_and_end(law, start, at_least) if elsewhere else None
@@ -125,27 +125,39 @@ def simulate(
     watched = Watch.empty(encoded, seed, rules or Rules.of(law)) if monitors else None
     skips, exact = kernel == "event", arithmetic == "exact"
     game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
-    workers = threads or available_cores()
     game.compile()
+    return _with_q_rows(law, how, game, watched, path, progress)
+
+
+def _with_q_rows(
+    law: StepLaw,
+    how: How,
+    game: Game,
+    watched: Watch | None,
+    path: tuple[int, ...],
+    progress: Progress,
+) -> Samples:
+    """Play greedy agents; if they are watched, once more with what was decided the first time."""
     begun = time.perf_counter()
-    hits, facts = game.arrays(runs)
-    known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
+    hits, facts = game.arrays(how.runs)
+    known = game.play_all(how.first_run, hits, facts, {}, how.threads, progress, None)
     stuck = np.where(facts[:, 0] == game.kernels.STUCK, facts[:, 6], -1)
-    if limit is None:
-        _check_ended(stuck, first_run, seed)
+    if how.limit is None:
+        _check_ended(stuck, how.first_run, how.seed)
     counts = None
     if watched is not None:
-        game.play_all(first_run, *game.arrays(runs), known, workers, progress, watched)
+        again = game.arrays(how.runs)
+        game.play_all(how.first_run, *again, known, how.threads, progress, watched)
         counts = watched.finish(game, known)
     return Samples(
         law=law,
-        seed=int(seed),
+        seed=how.seed,
         path=path,
-        first_run=first_run,
-        kernel=kernel,
-        arithmetic=arithmetic,
-        limit=limit,
-        restart=restart,
+        first_run=how.first_run,
+        kernel="event" if game.mode.event else "step",
+        arithmetic="exact" if game.mode.exact else "float64",
+        limit=how.limit,
+        restart=how.restart,
         hits=hits,
         steps=facts[:, 1].copy(),
         censored=facts[:, 0] != game.kernels.DONE,

@@ -33,6 +33,7 @@ BASE = {
     "trace": "trace --n 9 --ell 2 --steps 5",
     "budget": "budget --n 9 --steps 5",
     "oracle": "oracle --n 9 --ell 2",
+    "tune": "tune --n 9 --landscape jump-m:m=2 --algorithm mahh",
     "restarts": "restarts --n 9 --landscape onemax --algorithm rls",
     "reproduces": "reproduces --only fraction",
     "explore": "explore",

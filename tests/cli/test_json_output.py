@@ -104,6 +104,7 @@ LINES = [
     ("trace --n 9 --ell 2 --steps 5", 0),
     ("budget --n 9 --steps 5", 0),
     ("oracle --n 9 --ell 2", 0),
+    ("tune --n 6 --landscape jump-m:m=2 --algorithm mahh", 0),
     ("restarts --n 9 --landscape onemax --algorithm rls", 0),
     ("reproduces --only fraction", 0),
     ("simulate --n 5 --ell 0 --landscape onemax --algorithm rls --runs 3", 0),

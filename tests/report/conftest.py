@@ -162,6 +162,7 @@ def content(verification: dict[str, Any]) -> Content:
             "relaxed": beyond.relaxed((9,), (32, 64), (9,)),
             "plateaus": beyond.more_plateaus(PLATEAUS, runs=20, max_states=200),
             "learning": beyond.price_of_learning(((9, 2),)),
+            "cutoffs": beyond.best_cutoffs((9,), runs=200),
         },
         figures=[*figures, MAP, BARS],
         version="1.2.3",

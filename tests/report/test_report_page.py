@@ -200,12 +200,16 @@ def test_what_lies_beyond_the_paper_is_the_engines(content: Content, page_text: 
     (learning,) = content.numbers["learning"]
     assert learning["best"] == pytest.approx(7129 / 280)  # 9 H_9
     assert learning["price"] == pytest.approx(learning["agent"] / learning["best"])
+    (cutoff,) = content.numbers["cutoffs"]["rows"]
+    assert cutoff["cutoff"] is None  # LRSAO runs on at small n
+    assert cutoff["value"] == pytest.approx(cutoff["without"], rel=1e-6)
+    assert cutoff["other"][1] < cutoff["other"][0] < cutoff["other"][2]
     shared, own = content.numbers["plateaus"]["rows"]
     assert (shared["kind"], own["kind"]) == ("exact", "simulated")
     assert own["low"] < own["value"] < own["high"]
     for number in ("337.59463", "43.655551", "× 1.7146", "(simulated, "):
         assert number in page_text
-    for section in ("relaxed", "plateaus", "restarts", "learning"):
+    for section in ("relaxed", "plateaus", "restarts", "cutoffs", "learning"):
         assert f'id="finding-{section}"' in page_text
 
 

@@ -106,7 +106,7 @@ def keys_of(named: NamedAlgorithm, given: Sequence[str], keys: Sequence[str] | N
     ParameterError
         A key is not known, has no number to tune, or has a value already.
     """
-    known = [key for key in ALGORITHMS[named.name] if key in _KINDS]
+    known = [key for key in ALGORITHMS.get(named.name, {}) if key in _KINDS]
     if keys is None:
         found = [key for key in _FIRST.get(named.name, ()) if key not in given]
         if not found:
