@@ -65,7 +65,7 @@ __all__ = [
 NARROW = Fraction(1, 1000)
 TABLES, STEPS = 2000, 14
 """The exact distribution is advanced so many steps, or until it has so many tables."""
-_HEAVIEST, _LONGEST = 100, 100
+_LONGEST = 100
 _LOSS = 1 - 2.0**-40
 _DEVIATIONS = 5.0
 
@@ -136,7 +136,7 @@ def survival(instance: RandomPlateaus, steps: int = STEPS, tables: int = TABLES)
 
 
 def least_mean(
-    instance: RandomPlateaus, steps: int = _LONGEST, heaviest: int = _HEAVIEST
+    instance: RandomPlateaus, steps: int = _LONGEST, heaviest: int = TABLES // 20
 ) -> tuple[float, float]:
     """Return a lower bound of E[T], and how much mass was followed to the end of it.
 
@@ -177,16 +177,18 @@ def decided_chain(law: StepLaw) -> MarkovChain | None:
     return None
 
 
-def compare_laws(instance: RandomPlateaus, law: StepLaw, result: RuntimeResult) -> str:
+def compare_laws(
+    instance: RandomPlateaus, law: StepLaw, result: RuntimeResult, tables: int = TABLES
+) -> str:
     """Compare the law of the position, or of T, with the distribution over tables."""
     if result.kind == "exact" and (chain := decided_chain(law)) is not None:
         try:
-            steps = compare_with_oracle(instance, chain, 40, largest=TABLES // 4)
+            steps = compare_with_oracle(instance, chain, 40, largest=tables // 4)
         except AssertionError as error:
             raise Disagreement(str(error)) from error
         return f"positions equal for {steps} steps"
     known = distribution(law.landscape, law.algorithm, outside_h=True)
-    left = survival(instance)
+    left = survival(instance, tables=tables)
     for t, p in enumerate(left):
         low, high = known.bounds(t)
         if not Fraction(low) <= 1 - p <= Fraction(high):
@@ -194,9 +196,9 @@ def compare_laws(instance: RandomPlateaus, law: StepLaw, result: RuntimeResult) 
     return f"P(T <= t) within {known.error:.1e} for {len(left) - 1} steps"
 
 
-def compare_mean(instance: RandomPlateaus, result: RuntimeResult) -> str:
+def compare_mean(instance: RandomPlateaus, result: RuntimeResult, tables: int = TABLES) -> str:
     """Compare E[T] with what is certainly not more than it."""
-    least, _ = least_mean(instance)
+    least, _ = least_mean(instance, heaviest=tables // 20)
     upper = result.total.upper
     if upper is not None and least > to_float(upper) * (1 + 1e-12):
         raise Disagreement(f"E[T] >= {least}, not <= {to_float(upper)}")
@@ -259,6 +261,7 @@ def check(
     *,
     seconds: float | None = None,
     runs: int = 20_000,
+    tables: int = TABLES,
     compared: bool = True,
 ) -> Line:
     """Solve an instance and hold it against the oracle.
@@ -267,6 +270,7 @@ def check(
     ----------
     seconds : processor time of the answer, and of each comparison
     runs : simulated runs; 0 leaves them out
+    tables : what the oracle may list
     compared : False leaves the oracle out
     """
     line = Line(instance.seed, "none", instance=instance.to_dict())
@@ -288,8 +292,8 @@ def check(
     if not compared:
         return line
     comparisons: list[Callable[[], str]] = [
-        lambda: compare_laws(instance, law, result),
-        lambda: compare_mean(instance, result),
+        lambda: compare_laws(instance, law, result, tables),
+        lambda: compare_mean(instance, result, tables),
         lambda: compare_runs(law, result, instance.seed, runs),
     ]
     if runs == 0:
