@@ -117,6 +117,9 @@ class RandomPlateaus:
         In one instance of four the plateaus have levels of their own, and the slopes any values. A
         third of the instances has LRSAO's defaults, a third obeys (H) where that can be, the others
         have any rates and penalties, 0 among them. Nothing is drawn again to suit the engine.
+
+        Where no helper leads over a plateau runs get stuck before it, mostly for sure; so from seed
+        100 on every plateau has a helper that is |x| on and next to it, whatever it is elsewhere.
         """
         rng = np.random.default_rng([1509, seed])
         count = int(rng.integers(2, 5))
@@ -127,6 +130,10 @@ class RandomPlateaus:
         objectives = {"T": _target(rng, n, plateaus)}
         for k in range(int(rng.integers(1, 5))):
             objectives[f"H{k}"] = _helper(rng, n, plateaus, always_a_bridge=k == 0)
+        for first, last in plateaus if seed >= 100 else ():
+            chosen = objectives[f"H{rng.integers(len(objectives) - 1)}"]
+            near = range(max(first - 1, 0), last + 2)
+            chosen[near.start : near.stop] = near
         return cls(seed, objectives, tuple(plateaus), *_rates(rng, objectives))
 
 
