@@ -106,7 +106,7 @@ class Settings:
     law_runs: int = 2000
     quantile_n: Range = (9, 1000, 130)
     profile_n: int = 100
-    plateaus_n: Range = (50, 400, 4)
+    plateaus_n: Range = (50, 200, 3)
     plateaus_runs: int = 4000
     objectives: tuple[int, int] = (30, 5)
     graph: tuple[int, int] = (14, 2)
