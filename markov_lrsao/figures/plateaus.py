@@ -13,13 +13,13 @@ from typing import Any
 
 from markov_lrsao.exact.quantity import Simulated
 from markov_lrsao.figures.base import (
-    LRSAO_PARAMETERS,
     Axis,
     Figure,
     FigureData,
     Series,
     Settings,
     numbers,
+    setting_text,
 )
 from markov_lrsao.figures.sampling import range_text, spaced
 from markov_lrsao.model.landscape import Landscape
@@ -70,11 +70,22 @@ def _cells() -> Iterator[tuple[int, str, int]]:
 
 
 def _setting(settings: Settings, ns: Sequence[int]) -> str:
-    return (
-        f"LRSAO: {LRSAO_PARAMETERS}; n = {range_text(ns)}, plateaus of {WIDTH} positions; "
-        f"{settings.plateaus_runs:,} runs a point, seed {settings.seed}; bars "
-        f"{100 * settings.level:g}%"
+    return setting_text(
+        range_text(ns),
+        WIDTH,
+        "plateaus of l positions",
+        runs=settings.plateaus_runs,
+        seed=settings.seed,
+        level=settings.level,
     )
+
+
+def _notes(settings: Settings) -> dict[str, Any]:
+    return {
+        "runs": settings.plateaus_runs,
+        "seed": settings.seed,
+        "confidence": settings.level,
+    }
 
 
 def _growth(settings: Settings, progress: Progress) -> FigureData:
@@ -93,7 +104,7 @@ def _growth(settings: Settings, progress: Progress) -> FigureData:
             colour=0,
         )
     ]
-    notes: dict[str, Any] = {"runs": settings.plateaus_runs, "seed": settings.seed}
+    notes = _notes(settings)
     with progress("simulated", total=len(ns) * len(COUNTS) * len(BRIDGES)) as bar:
         for count, bridges, k in _cells():
             means = []
@@ -147,7 +158,7 @@ def _regions(settings: Settings, progress: Progress) -> FigureData:
         "has been furthest.",
         setting=_setting(settings, [n]),
         series=tuple(series),
-        notes={"n": n, "regions": names, "runs": settings.plateaus_runs, "seed": settings.seed},
+        notes=_notes(settings) | {"n": n, "regions": names},
     )
 
 
