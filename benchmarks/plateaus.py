@@ -12,6 +12,9 @@ the sample. A mean is an estimate of E[T] only as far as the sample has seen the
 contribute to it: `longest_share` is the share of all steps that the longest thousandth of the
 runs made. Where it is far above a thousandth, the mean and its error are carried by few runs
 (`rare_runs` says so from a tenth on), and so is the variance long before that.
+
+``python -m benchmarks.plateaus docs/plateaus_growth.csv --growth`` plays fewer runs at larger n, on
+plateaus of five positions: how the time grows. Seeds are the same function of the cell.
 """
 
 from __future__ import annotations
@@ -40,6 +43,14 @@ WIDTHS = {
 }
 """n -> number of plateaus -> width of each."""
 RUNS = 1_000_000
+GROWTH_WIDTH = 5
+GROWTH = {
+    50: {3: 20_000, 4: 20_000, 5: 20_000},
+    200: {3: 20_000, 4: 20_000, 5: 5000},
+    400: {3: 20_000, 4: 10_000},
+    800: {3: 5000, 4: 4000},
+}
+"""n -> number of plateaus -> runs."""
 COLUMNS = (
     "n",
     "k",
@@ -72,11 +83,12 @@ class Cell:
     n: int
     plateaus: int
     bridges: str
+    width: int
 
     @property
     def widths(self) -> tuple[int, ...]:
         """The widths of the plateaus."""
-        return (WIDTHS[self.n][self.plateaus],) * self.plateaus
+        return (self.width,) * self.plateaus
 
     @property
     def seed(self) -> int:
@@ -111,7 +123,22 @@ class Cell:
 
 def cells(sizes: list[int]) -> list[Cell]:
     """Return the cells of some n, in the order of the table."""
-    return [Cell(n, k, bridges) for n in sizes for k in WIDTHS[n] for bridges in BRIDGES]
+    return [
+        Cell(n, k, bridges, width)
+        for n in sizes
+        for k, width in WIDTHS[n].items()
+        for bridges in BRIDGES
+    ]
+
+
+def growing_cells() -> list[tuple[Cell, int]]:
+    """Return the cells at larger n, each with its number of runs."""
+    return [
+        (Cell(n, k, bridges, GROWTH_WIDTH), runs)
+        for n, counts in GROWTH.items()
+        for k, runs in counts.items()
+        for bridges in BRIDGES[:2]
+    ]
 
 
 def statistics(times: npt.NDArray[np.int64]) -> dict[str, str]:
@@ -151,10 +178,12 @@ def main() -> None:
     parser.add_argument("file", type=Path, help="CSV file; written anew after every cell")
     parser.add_argument("--n", type=int, nargs="*", default=list(WIDTHS), choices=list(WIDTHS))
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--growth", action="store_true", help="plateaus of five, larger n")
     options = parser.parse_args()
     lines: list[dict[str, str]] = []
-    for cell in cells(options.n):
-        lines += cell.lines(options.runs)
+    played = growing_cells() if options.growth else [(c, options.runs) for c in cells(options.n)]
+    for cell, runs in played:
+        lines += cell.lines(runs)
         write_whole(options.file, text(lines))
         total = next(line for line in reversed(lines) if line["quantity"] == "T")
         print(

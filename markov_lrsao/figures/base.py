@@ -83,6 +83,7 @@ class Settings:
     law_n, law_runs : size and runs of the distributions of T
     quantile_n : first, last and number of the n of the quantiles, as in `curve_n`
     profile_n : size of the profiles (exact rationals)
+    plateaus_n, plateaus_runs : the n of landscapes with many plateaus, as in `curve_n`, and runs
     objectives : (n, l) of the objectives and of the plateaus
     graph : (n, l) of the other graphs
     map_at, map_alpha : (n, l) of the regime map, its first and last alpha
@@ -105,6 +106,8 @@ class Settings:
     law_runs: int = 2000
     quantile_n: Range = (9, 1000, 130)
     profile_n: int = 100
+    plateaus_n: Range = (50, 200, 3)
+    plateaus_runs: int = 4000
     objectives: tuple[int, int] = (30, 5)
     graph: tuple[int, int] = (14, 2)
     map_at: tuple[int, int] = (30, 5)
@@ -131,6 +134,8 @@ class Settings:
             law_runs=300,
             quantile_n=(9, 130, 190),
             profile_n=60,
+            plateaus_n=(50, 100, 2),
+            plateaus_runs=200,
             map_grid=(8, 5),
         )
 

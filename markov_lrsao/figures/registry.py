@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markov_lrsao.cluster import on_cluster
 from markov_lrsao.errors import ParameterError
-from markov_lrsao.figures import chains, comparisons, laws, maps, model, runtimes
+from markov_lrsao.figures import chains, comparisons, laws, maps, model, plateaus, runtimes
 from markov_lrsao.figures.base import Figure, FigureData, Settings
 from markov_lrsao.figures.files import is_complete, prepare_folder, write_figure
 from markov_lrsao.progress import Bar, Progress, no_progress
@@ -18,7 +18,7 @@ __all__ = ["FIGURES", "build", "chosen"]
 
 FIGURES: dict[str, Figure] = {
     figure.name: figure
-    for module in (model, runtimes, comparisons, laws, chains, maps)
+    for module in (model, runtimes, comparisons, laws, chains, maps, plateaus)
     for figure in module.FIGURES
 }
 """Name -> figure, in the order of the paper."""

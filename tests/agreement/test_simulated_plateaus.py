@@ -1,6 +1,7 @@
 """The committed campaign of three to five plateaus, against exact answers and a part of its runs.
 
-docs/plateaus_simulated.csv has 10^6 runs a cell; `benchmarks/plateaus.py` says how it was made.
+docs/plateaus_simulated.csv has 10^6 runs a cell, docs/plateaus_growth.csv fewer at larger n;
+`benchmarks/plateaus.py` says how they were made.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.plateaus import COLUMNS, RUNS, Cell, cells, statistics
+from benchmarks.plateaus import COLUMNS, RUNS, Cell, cells, growing_cells, statistics
 from markov_lrsao import runtime
 from simulate import simulate
 
-FILE = Path(__file__).parents[2] / "docs" / "plateaus_simulated.csv"
+DOCS = Path(__file__).parents[2] / "docs"
 ERRORS = 4.0
 
 
 @cache
-def table() -> dict[tuple[int, int, str], dict[str, dict[str, str]]]:
+def table(
+    name: str = "plateaus_simulated.csv",
+) -> dict[tuple[int, int, str], dict[str, dict[str, str]]]:
     """Return cell -> quantity -> line."""
     found: dict[tuple[int, int, str], dict[str, dict[str, str]]] = {}
-    with FILE.open(newline="") as stream:
+    with (DOCS / name).open(newline="") as stream:
         for line in csv.DictReader(stream):
             cell = int(line["n"]), int(line["k"]), line["bridges"]
             found.setdefault(cell, {})[line["quantity"]] = line
@@ -49,7 +52,21 @@ def test_all_cells_are_there_with_their_seeds() -> None:
         assert lines["T"]["rare_runs"] == "no"
 
 
-EXACT = [Cell(13, 3, "all-but-last"), Cell(13, 5, "all-but-last"), Cell(40, 3, "all-but-last")]
+def test_the_table_of_growth_has_all_cells() -> None:
+    grown = table("plateaus_growth.csv")
+    assert list(grown) == [(c.n, c.plateaus, c.bridges) for c, _ in growing_cells()]
+    for cell, runs in growing_cells():
+        line = grown[cell.n, cell.plateaus, cell.bridges]["T"]
+        assert line["widths"] == "+".join("5" * cell.plateaus)
+        assert (line["seed"], line["runs"]) == (str(cell.seed), str(runs))
+        assert line["censored"] == "0"
+
+
+EXACT = [
+    Cell(13, 3, "all-but-last", 3),
+    Cell(13, 5, "all-but-last", 1),
+    Cell(40, 3, "all-but-last", 4),
+]
 
 
 @pytest.mark.slow
@@ -70,7 +87,7 @@ def test_simulated_means_and_variances_are_the_exact_ones(cell: Cell) -> None:
 @pytest.mark.parametrize("bridges", ["own", "shared"])
 def test_a_part_of_the_runs_is_played_again(bridges: str) -> None:
     """The first runs of a cell, whose mean has to fit into that of all of them."""
-    cell = Cell(20, 4, bridges)
+    cell = Cell(20, 4, bridges, 3)
     part = statistics(simulate(cell.landscape, runs=50_000, seed=cell.seed).times)
     whole = lines_of(cell)["T"]
     assert abs(float(part["mean"]) - float(whole["mean"])) <= ERRORS * float(part["error"])

@@ -69,6 +69,8 @@ def test_every_figure_is_there() -> None:
         "profile-steps",
         "distribution",
         "right-plateau",
+        "plateaus-growth",
+        "plateaus-regions",
     } <= set(NAMES)
 
 
@@ -557,6 +559,28 @@ def pictured(data: FigureData) -> tuple[Any, dict[str, Any]]:
     FigureCanvasAgg(canvas)
     draw(data, canvas)
     return canvas, {str(a.get_gid()): a for a in canvas.findobj() if a.get_gid()}
+
+
+def test_times_on_many_plateaus_add_up(made: dict[str, FigureData]) -> None:
+    growth, regions = made["plateaus-growth"], made["plateaus-regions"]
+    truth = runtime(Landscape.regions(30, (5, 5)), method="crossing").total
+    assert series(growth, "2 plateaus").exact[0] == str(truth)  # type: ignore[index]
+    for count in (3, 4, 5):
+        for bridges in ("own", "shared"):
+            name = f"{count} plateaus, {bridges}"
+            over_n, parts = series(growth, name), series(regions, name)
+            assert over_n.x == [30, 40]
+            assert len(parts.x) == 2 * count - 1
+            assert sum(floats(parts.y)) == pytest.approx(over_n.y[0])
+            path = (30, count, int(bridges == "shared"))
+            again = simulate(
+                Landscape.regions(30, (5,) * count, bridges), runs=60, seed=7, path=path
+            )
+            assert over_n.y[0] == pytest.approx(float(again.times.mean()))
+            ((exponent, error),) = growth.notes[f"exponents of E[T], {name}"]
+            rises = np.log(floats(over_n.y)[1] / floats(over_n.y)[0]) / np.log(4 / 3)
+            assert exponent == pytest.approx(rises, abs=1e-4)
+            assert error > 0
 
 
 @pytest.mark.parametrize("settings", [Settings.full(), Settings.quick()])

@@ -1,12 +1,17 @@
-"""Random landscapes with several plateaus and many objectives, LRSAO with random r in (H)."""
+"""Random landscapes with several plateaus and many objectives, for LRSAO.
+
+`RandomPlateaus.drawn` has bridges as the families have them and obeys (H); `RandomPlateaus.hostile`
+draws what a reader would who wants the engine to fail.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from oracles import Rule, h_interval
+from oracles import Rule, h_interval, paper_parameters
 from plateaus import bridge, plateaus_of
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
@@ -20,8 +25,8 @@ class RandomPlateaus:
 
     Attributes
     ----------
-    objectives : the target "T", 0 on two to four plateaus, |x| elsewhere; one to four helpers
-    alpha, gamma, r : hyper-parameters that obey (H)
+    objectives : the target "T" with two to four plateaus, and one to four helpers
+    alpha, gamma, r : hyper-parameters
     """
 
     seed: int
@@ -48,6 +53,17 @@ class RandomPlateaus:
     @property
     def rule(self) -> Rule:
         return Rule.lrsao(self.alpha, self.gamma, self.r)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that is needed to ask the engine again."""
+        return {
+            "seed": self.seed,
+            "objectives": self.objectives,
+            "target": self.target,
+            "alpha": str(self.alpha),
+            "gamma": str(self.gamma),
+            "r": str(self.r),
+        }
 
     @classmethod
     def drawn(cls, seed: int) -> RandomPlateaus:
@@ -93,3 +109,85 @@ class RandomPlateaus:
                 break
         r = low + (high - low) * Fraction(int(rng.integers(1, 20)), 20)
         return cls(seed, objectives, tuple(plateaus), alpha, gamma, r)
+
+    @classmethod
+    def hostile(cls, seed: int) -> RandomPlateaus:
+        """Draw bridges and helpers of any small values, hyper-parameters inside and outside (H).
+
+        In one instance of four the plateaus have levels of their own, and the slopes any values. A
+        third of the instances has LRSAO's defaults, a third obeys (H) where that can be, the others
+        have any rates and penalties, 0 among them. Nothing is drawn again to suit the engine.
+
+        Where no helper leads over a plateau runs get stuck before it, mostly for sure; so from seed
+        100 on every plateau has a helper that is |x| on and next to it, whatever it is elsewhere.
+        """
+        rng = np.random.default_rng([1509, seed])
+        count = int(rng.integers(2, 5))
+        n = int(rng.integers(2 * count - 1, 9))
+        cuts = np.sort(rng.choice(np.arange(1, n), 2 * count - 2, replace=False)).tolist()
+        lengths = np.diff([0, *cuts, n]).tolist()
+        plateaus = plateaus_of(lengths[::2], lengths[1::2])
+        objectives = {"T": _target(rng, n, plateaus)}
+        for k in range(int(rng.integers(1, 5))):
+            objectives[f"H{k}"] = _helper(rng, n, plateaus, always_a_bridge=k == 0)
+        for first, last in plateaus if seed >= 100 else ():
+            chosen = objectives[f"H{rng.integers(len(objectives) - 1)}"]
+            near = range(max(first - 1, 0), last + 2)
+            chosen[near.start : near.stop] = near
+        return cls(seed, objectives, tuple(plateaus), *_rates(rng, objectives))
+
+
+def _target(rng: np.random.Generator, n: int, plateaus: list[tuple[int, int]]) -> list[int]:
+    """Return a target that is constant on every plateau and largest at n only."""
+    values = list(range(n + 1))
+    levels = [0] * len(plateaus)
+    if rng.random() < 0.25:
+        values = rng.integers(0, n, n + 1).tolist()
+        levels = rng.integers(0, 3, len(plateaus)).tolist()
+    for (first, last), level in zip(plateaus, levels, strict=True):
+        values[first : last + 1] = [level] * (last + 1 - first)
+    return [*values[:n], max(n, max(values[:n]) + 1)]
+
+
+def _helper(
+    rng: np.random.Generator, n: int, plateaus: list[tuple[int, int]], *, always_a_bridge: bool
+) -> list[int]:
+    """Return a bridge over some plateaus, even or uneven, or a helper that knows of none."""
+    kinds = ["bridge", "uneven", "any", "one", "zero", "constant"]
+    kind = str(rng.choice(kinds, p=[0.4, 0.25, 0.17, 0.08, 0.06, 0.04]))
+    if always_a_bridge and kind not in ("bridge", "uneven"):
+        kind = "bridge"
+    some = [one for one in plateaus if rng.random() < 0.45]
+    over = bridge(n, some or [plateaus[int(rng.integers(len(plateaus)))]])
+    highest = int(rng.integers(1, 6))
+    match kind:
+        case "bridge":
+            return over
+        case "uneven":
+            drawn = rng.integers(0, highest + 1, n + 1).tolist()
+            return [v if on else 0 for v, on in zip(drawn, over, strict=True)]
+        case "any":
+            return [int(v) for v in rng.integers(0, highest + 1, n + 1)]
+        case "constant":
+            return [highest] * (n + 1)
+    return [p if kind == "one" else n - p for p in range(n + 1)]
+
+
+def _rates(
+    rng: np.random.Generator, objectives: dict[str, list[int]]
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Return alpha, gamma and r: LRSAO's defaults, in (H), or any."""
+    n = len(objectives["T"]) - 1
+    kind = int(rng.integers(3))
+    if kind == 0:
+        return paper_parameters(n)
+    alpha = Fraction(int(rng.integers(1, 50)), 50)
+    gamma = Fraction(int(rng.integers(1, 50)), 50)
+    r = Fraction(int(rng.integers(49)), 4)
+    if kind == 1:
+        gain = max(abs(f[p + 1] - f[p]) for f in objectives.values() for p in range(n))
+        gamma = Fraction(1, int(rng.integers(2, 2 * n + 3)))
+        low, high = h_interval(gain + 1, 0, alpha, gamma)
+        if low < high:
+            r = low + (high - low) * Fraction(int(rng.integers(1, 20)), 20)
+    return alpha, gamma, r
