@@ -126,8 +126,7 @@ def simulate(
     skips, exact = kernel == "event", arithmetic == "exact"
     game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
     workers = threads or available_cores()
-    with progress("compiling"):  # a minute the first time, then nothing
-        game.compile()
+    game.compile(progress)
     begun = time.perf_counter()
     hits, facts = game.arrays(runs)
     known = game.play_all(first_run, hits, facts, {}, workers, progress, None)
