@@ -96,14 +96,15 @@ def _watch_unraisable() -> None:
     """Raise an interrupt again where Python would print and forget it.
 
     An exception in a finaliser or a callback from native code has nowhere to go. The timer
-    lets the finaliser end first.
+    lets the finaliser end first. After an interrupt, finalisers of objects that it left half made
+    fail for what is not there; that says nothing about the work, and is not printed.
     """
     printed = sys.unraisablehook
 
     def hook(unraisable: Any) -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS)
-        else:
+        elif not seen():
             printed(unraisable)
 
     sys.unraisablehook = hook

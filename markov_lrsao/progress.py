@@ -268,7 +268,8 @@ class _Posted:
     def __init__(self, board: Board, title: str, total: int | None) -> None:
         self._board = board
         outer = board.stack[0].title if board.stack else ""
-        named = f"{outer}, {title}" if outer else title
+        # "map, drawing", but not "map, map"
+        named = f"{outer}, {title}" if outer and not title.startswith(outer) else title
         board.stack.append(Entry(named, time.monotonic(), 0, total))
         board.write(board.stack[-1])
         self._entry = board.stack[-1]

@@ -154,6 +154,8 @@ def test_nested_work_is_shown_by_the_innermost(
                 outer.advance(5)  # remembered, though another one is shown
                 watcher.tick()
             watcher.tick()
+        with terminal_progress("exact values"):
+            watcher.tick()
         answered()
         watcher.tick()
     shown = screen.getvalue().split("\r\x1b[K")
@@ -161,6 +163,7 @@ def test_nested_work_is_shown_by_the_innermost(
         "exact: 0 s",
         "exact, inner: 3 in 0 s",
         "exact, outer: [############............]  50%, 0 s left",
+        "exact values: 0 s",  # not twice the same word
     ]
     assert screen.getvalue().endswith("\r\x1b[K")  # nothing is drawn after the answer
     assert not board.shown

@@ -131,7 +131,8 @@ def map_(
     chosen = {"n": n, "ell": ell, "alpha": alpha, "r": r, "r-relative": r_relative, "gamma": gamma}
     command = _command(chosen | {"quantity": None if name == "total" else name}, outside_h)
     for path in files:
-        write_whole(path, _content(path, found, name, command))
+        with terminal_progress(f"writing {path.name}"):
+            write_whole(path, _content(path, found, name, command))
     emit(as_json, lambda: _object(found, name), lambda: _text(found, name, files))
 
 

@@ -31,7 +31,7 @@ __all__ = [
 
 FigureKind = Literal["chart", "graph", "map"]
 SeriesKind = Literal["line", "points", "band", "step", "bars"]
-Style = Literal["solid", "dashed", "dotted", "dashdot"]
+Style = Literal["solid", "dashed", "dotted", "dashdot", "dashes"]
 Range = tuple[int, int, int]
 """First, last, step; the last is included."""
 

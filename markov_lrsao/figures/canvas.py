@@ -22,7 +22,7 @@ __all__ = ["draw", "picture_size", "pictures"]
 _NARROWEST = 5.5
 _TITLE, _LINE = 0.32, 0.115
 """Heights of the title and of a line below the drawing, in inches."""
-_LETTERS, _WIDE_LETTERS = 21.0, 18.5
+_LETTERS, _WIDE_LETTERS = 20.0, 18.5
 """Letters of such a line in an inch; the latter are all of one width."""
 
 

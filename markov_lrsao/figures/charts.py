@@ -22,6 +22,7 @@ STYLES: dict[str, Any] = {
     "dashed": (0, (5, 2.5)),
     "dotted": (0, (1, 1.6)),
     "dashdot": (0, (6, 2, 1, 2)),
+    "dashes": (0, (2.5, 1.2)),
 }
 HANDLE = 5.0
 """Length of the lines in legends: long enough to show two dashes and a marker."""

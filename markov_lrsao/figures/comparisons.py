@@ -113,7 +113,7 @@ def _earl_setting(settings: Settings, ell: str, lrsao: bool = True) -> str:
 def _earl(schedule: str, log: bool, settings: Settings, progress: Progress) -> FigureData:
     """Draw LRSAO and EA+RL; without restarts EA+RL is so slow that a linear axis leaves it out."""
     ns, ours, plain, restarted = _earl_cells(schedule, settings, progress)
-    points = exact_points(schedule, curve_sizes(settings, ns[-1], ns), progress)
+    points = exact_points(schedule, curve_sizes(settings, ns[-1], ns, schedule), progress)
     at = [exact_point(schedule, n) for n in ns]
     x = numbers(ns)
     name = f"earl-{schedule}{'-log' if log else ''}"
@@ -244,7 +244,7 @@ def _both_arithmetics(
 def _float64(ratio: bool, settings: Settings, progress: Progress) -> FigureData:
     """Draw mean T of l = 2, or its quotient by the exact E[T]."""
     ns = grid(settings.float_n)
-    sizes = [n for n in curve_sizes(settings, ns[-1], ns) if n >= ns[0] / 2]
+    sizes = [n for n in curve_sizes(settings, ns[-1], ns, "2") if n >= ns[0] / 2]
     points = exact_points("2", sizes, progress)
     means = _both_arithmetics(ns, settings, progress)
     exact = [float(exact_point("2", n).result.total) for n in ns]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from markov_lrsao.figures.base import FigureData
+from markov_lrsao.figures.layout import text_size
 from markov_lrsao.figures.plots import COLOURS
 
 __all__ = ["draw_graph", "graph_size"]
@@ -26,17 +27,21 @@ _MARGIN = 1.0
 _HEAD = 0.9
 _LEGEND = 2.2
 """Room for the legend below the graph."""
+_ENTRY = 1.15
+"""Inches that an entry of the legend takes: a handle and a few words."""
 
 
 def _bounds(data: FigureData) -> tuple[float, float, float, float]:
-    """Return left, right, bottom and top of all boxes, curves and labels."""
+    """Return left, right, bottom and top of all boxes, curves and labels, with a wide legend."""
     xs = [n["x"] + s * n["width"] / 2 for n in data.nodes for s in (-1, 1)]
     ys = [n["y"] + s * n["height"] / 2 for n in data.nodes for s in (-1, 1)]
     for edge in data.edges:
-        lines = edge["label"].count("\n") + 1
-        xs += [x for x, _ in edge["path"]]
-        ys += [edge["at"][1] + s * 0.7 * lines for s in (-1, 1)] + [y for _, y in edge["path"]]
-    return min(xs) - _MARGIN, max(xs) + _MARGIN, min(ys) - _MARGIN, max(ys) + _MARGIN
+        wide, high = text_size(edge["label"])
+        xs += [edge["at"][0] + s * wide / 2 for s in (-1, 1)] + [x for x, _ in edge["path"]]
+        ys += [edge["at"][1] + s * high / 2 for s in (-1, 1)] + [y for _, y in edge["path"]]
+    left, right = min(xs) - _MARGIN, max(xs) + _MARGIN
+    missing = max(0.0, len(_handles(data)) * _ENTRY * 72 / _FONT - (right - left))
+    return left - missing / 2, right + missing / 2, min(ys) - _MARGIN, max(ys) + _MARGIN
 
 
 def graph_size(data: FigureData) -> tuple[float, float]:
@@ -122,7 +127,8 @@ def _head(points: list[Any]) -> tuple[tuple[float, float], list[tuple[float, flo
     return (bx, by), [(x, y), (bx - 0.35 * uy, by + 0.35 * ux), (bx + 0.35 * uy, by - 0.35 * ux)]
 
 
-def _legend(data: FigureData, axis: Any) -> None:
+def _handles(data: FigureData) -> list[Any]:
+    """Return what the legend explains: kinds of arrows and of boxes."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -135,11 +141,13 @@ def _legend(data: FigureData, axis: Any) -> None:
     if any(n.get("start") for n in data.nodes):
         handles.append(Patch(facecolor="white", edgecolor="black", lw=1.8, label="begins here"))
     if any(n.get("end") for n in data.nodes):
-        handles.append(
-            Patch(facecolor="#EEEEEE", edgecolor="black", ls="--", label="not continued")
-        )
+        handles.append(Patch(facecolor="#EEEEEE", edgecolor="black", ls="--", label="ends here"))
+    return handles
+
+
+def _legend(data: FigureData, axis: Any) -> None:
     axis.legend(
-        handles=handles,
+        handles=_handles(data),
         fontsize=7,
         loc="lower left",
         ncols=5,

@@ -9,6 +9,7 @@ chosen with a proposal upwards, ``J-`` downwards.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import gcd
 from typing import Any
 
 from flint import fmpq
@@ -132,17 +133,17 @@ def share_text(unit: int, share: Share) -> str:
     """Return the probability of a share in terms of the position p and n.
 
     >>> share_text(6, Share(0, 2)), share_text(6, Share(3, 3)), share_text(6, Share(4, 6))
-    ('(n-p)/(3n)', '1/2', '(n-p)/n + 2p/(3n)')
+    ('(n-p)/(3n)', '1/2', '(3n-p)/(3n)')
+    >>> share_text(6, Share(4, 0)), share_text(6, Share(4, 2))
+    ('2p/(3n)', '(n+p)/(3n)')
     """
     if share.up == share.down:
         return rational_text(fmpq(share.up, unit))
-    parts = []
-    for amount, what in ((share.up, "(n-p)"), (share.down, "p")):
-        if amount:
-            factor = fmpq(amount, unit)
-            top = what if factor.p == 1 else f"{factor.p}{what}"
-            parts.append(f"{top}/n" if factor.q == 1 else f"{top}/({factor.q}n)")
-    return " + ".join(parts)
+    if share.up == 0:
+        return _over_n(fmpq(share.down, unit), "p")
+    if share.down == 0:
+        return _over_n(fmpq(share.up, unit), "(n-p)")
+    return _sum_over_n(share.up, share.down - share.up, "p", unit)
 
 
 def share_at(position: int, unit: int, share: Share) -> str:
@@ -150,20 +151,27 @@ def share_at(position: int, unit: int, share: Share) -> str:
 
     >>> share_at(1, 2, Share(0, 2)), share_at(1, 2, Share(1, 0)), share_at(0, 2, Share(0, 1))
     ('(n-1)/n', '1/(2n)', '1/2')
-    >>> share_at(2, 2, Share(1, 1))
-    '(n-2)/(2n) + 1/n'
+    >>> share_at(2, 2, Share(1, 1)), share_at(2, 6, Share(4, 2))
+    ('1/2', '(n+2)/(3n)')
     """
-    parts = []
-    if share.up:
-        up = fmpq(share.up, unit)
-        if position == 0:
-            return rational_text(up)
-        parts.append(_over_n(up, f"(n-{position})"))
-    if share.down:
-        parts.append(_over_n(fmpq(share.down * position, unit), ""))
-    return " + ".join(parts)
+    if position == 0 or share.up == share.down:
+        return rational_text(fmpq(share.up, unit))
+    if share.up == 0:
+        return _over_n(fmpq(share.down * position, unit), "")
+    if share.down == 0:
+        return _over_n(fmpq(share.up, unit), f"(n-{position})")
+    return _sum_over_n(share.up, (share.down - share.up) * position, "", unit)
 
 
 def _over_n(factor: fmpq, above: str) -> str:
     top = above if factor.p == 1 and above else f"{factor.p}{above}"
     return f"{top}/n" if factor.q == 1 else f"{top}/({factor.q}n)"
+
+
+def _sum_over_n(of_n: int, rest: int, of: str, unit: int) -> str:
+    """Return (of_n n + rest of)/(unit n) in lowest terms, `of` being p or nothing."""
+    common = gcd(of_n, rest, unit)
+    first, second, below = of_n // common, abs(rest) // common, unit // common
+    top = f"{first if first > 1 else ''}n{'+' if rest > 0 else '-'}"
+    top += of if second == 1 and of else f"{second}{of}"
+    return f"({top})/n" if below == 1 else f"({top})/({below}n)"

@@ -7,6 +7,7 @@ function over the exact one, with the Dvoretzky-Kiefer-Wolfowitz band around the
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache, partial
 from typing import Any
 
@@ -44,7 +45,7 @@ __all__ = ["FIGURES"]
 
 _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _TIMES = 160
-_STYLES: tuple[Style, ...] = ("solid", "dashed", "dashdot", "dotted")
+_STYLES: tuple[Style, ...] = ("solid", "dashed", "dashdot", "dashes")
 _MARKERS = "os^D"
 
 
@@ -138,6 +139,8 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
                 "band": half,
             }
             bar.advance()
+    worst = max(notes[f"l = {ell_of(s, n)}"]["error"] for s in SCHEDULES)
+    within = f"1e{math.ceil(math.log10(worst))}" if worst > 0 else "0"  # rounded up
     name = "distribution-tail" if tail else "distribution"
     return FigureData(
         name=name,
@@ -147,7 +150,7 @@ def _distribution(tail: bool, settings: Settings, progress: Progress) -> FigureD
         y=Axis("P(T > t)", "log") if tail else Axis("P(T <= t), share of runs that have ended"),
         series=tuple(series),
         notes=notes,
-        caption=f"Lines are exact (up to the error bound in the notes); dotted steps are the "
+        caption=f"Coloured lines are exact up to {within}; dotted steps are the "
         f"empirical function of {settings.law_runs:,} simulated runs each"
         + (
             ", which ends with the longest of them."

@@ -115,7 +115,7 @@ def _x_axis(plan: MapPlan) -> Axis:
     """Return an axis on which regimes can be told apart: they crowd towards alpha = 0 and 1."""
     first, last = plan.alphas[0], plan.alphas[-1]
     wide = last * (1 - first) >= _WIDE * first * (1 - last)
-    return Axis("alpha", "logit" if wide else "linear")
+    return Axis("alpha (logit scale)", "logit") if wide else Axis("alpha")
 
 
 def _ends(plan: MapPlan) -> dict[str, list[float]]:

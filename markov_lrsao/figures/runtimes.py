@@ -56,7 +56,7 @@ def paper_term(statement: str, term: str) -> tuple[Callable[[int, int], float], 
 
 def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress) -> FigureData:
     ns = grid(settings.large if large else settings.small)
-    sizes = curve_sizes(settings, ns[-1], ns)
+    sizes = curve_sizes(settings, ns[-1], ns, schedule)
     order, claim = paper_term("Theorem 1", "order")
     _, coupons = paper_term("Optimal order", "factor")
     points = exact_points(schedule, sizes, progress)
@@ -152,7 +152,7 @@ def _runtime_series(
 def _phases(settings: Settings, progress: Progress) -> FigureData:
     """Hold the exact phases against what the paper states about each, for l = sqrt(n)."""
     schedule = "sqrt"
-    ns = curve_sizes(settings, grid(settings.large)[-1], [])
+    ns = curve_sizes(settings, grid(settings.large)[-1], [], schedule)
     points = exact_points(schedule, ns, progress)
     stated = [
         ("Theorem 7", "bound", "2(l+1) ln 2"),

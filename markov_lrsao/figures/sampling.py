@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from markov_lrsao.answers.curves import CurvePoint, curve
+from markov_lrsao.answers.curves import CurvePoint, curve, ell_of
 from markov_lrsao.figures.base import Range, Series, Settings, numbers
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
@@ -37,6 +37,8 @@ __all__ = [
     "schedule_text",
     "spaced",
 ]
+
+_LARGEST_STEP = 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,9 +131,19 @@ def spaced(first_last_count: Range) -> list[int]:
     return sorted({round(first * ratio**k) for k in range(count)})
 
 
-def curve_sizes(settings: Settings, last: int, simulated: Sequence[int]) -> list[int]:
-    """Return the n of an exact curve: those of all curves up to `last`, and the simulated ones."""
+def curve_sizes(
+    settings: Settings, last: int, simulated: Sequence[int], schedule: str
+) -> list[int]:
+    """Return the n of an exact curve: those of all curves up to `last`, and the simulated ones.
+
+    Where l grows by one, E[T] falls by a share of about 2/l: such steps are drawn from both sides
+    as long as l is small enough to see them.
+    """
     ns = {n for n in spaced(settings.curve_n) if n <= last}
+    if ell_of(schedule, last) < last // 4:  # not for l = (n-5)/2, which grows all the time
+        for n in range(settings.curve_n[0] + 1, last + 1):
+            if ell_of(schedule, n - 1) < ell_of(schedule, n) <= _LARGEST_STEP:
+                ns |= {n - 1, n}
     return sorted({*ns, *simulated})
 
 

@@ -200,9 +200,10 @@ class Game:
             streams=np.zeros((2, self.kernels.WORDS), dtype=np.uint64),
         )
 
-    def compile(self) -> None:
+    def compile(self, progress: Progress = no_progress) -> None:
         """Compile the kernels, or load what was compiled before, by playing no run."""
-        self.play_all(0, *self.arrays(0), {}, 1, no_progress, None)
+        with progress("compiling"):  # seconds to a minute the first time
+            self.play_all(0, *self.arrays(0), {}, 1, no_progress, None)
 
     def play_all(
         self,

@@ -125,7 +125,7 @@ def simulate(
     watched = Watch.empty(encoded, seed, rules or Rules.of(law)) if monitors else None
     skips, exact = kernel == "event", arithmetic == "exact"
     game = Game(encoded, stream_key(seed, *path), skips, exact, limit, restart, stop)
-    game.compile()
+    game.compile(progress)
     return _with_q_rows(law, how, game, watched, path, progress)
 
 

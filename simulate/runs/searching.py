@@ -244,7 +244,8 @@ def _in_blocks(
     flag = stop or Stop()
     workers, first = how.threads, how.first_run
     runs = len(facts)
-    block(first, facts[:0], flag.flag, slice(0, 0))  # compiles
+    with progress("compiling"):  # the first time; later it is loaded
+        block(first, facts[:0], flag.flag, slice(0, 0))
     begun = time.perf_counter()
     size = max(1, min(_LARGEST_BLOCK, -(-runs // (4 * workers))))
 

@@ -201,6 +201,18 @@ def work():
         time.sleep(0.02)
     return 0
 """
+HALF_MADE = """
+class Half:
+    def __init__(self):
+        time.sleep(600)
+        self.context = 1
+    def __del__(self):
+        self.context
+
+def work():
+    print("working", flush=True)
+    Half()
+"""
 FAILING = """
 def work():
     print("working", flush=True)
@@ -232,6 +244,7 @@ SLOW_POOL = pytest.param(POOL, marks=pytest.mark.slow, id="pool")
         pytest.param(SWALLOWING, id="swallowing"),
         pytest.param(SWALLOWED_AT_THE_END, id="swallowed at the end"),
         pytest.param(FINALISED, id="finaliser"),
+        pytest.param(HALF_MADE, id="half made"),
         pytest.param(FAILING, id="another error"),
         pytest.param(IDLE_POOL, id="idle pool"),
         SLOW_POOL,

@@ -6,12 +6,17 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from browsers import ask, chromium, emulate, keys, violations, wait
 
 import markov_lrsao
 
@@ -114,11 +119,12 @@ def test_the_search_for_wrong_links_finds_them(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.slow
-def test_the_site_is_built_strictly_and_offline(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly, where nobody answers from the network."""
     if find_spec("mkdocs") is None or find_spec("mkdocstrings") is None:
         pytest.skip("mkdocs is not installed")
-    site = tmp_path / "site"
+    made = tmp_path_factory.mktemp("site")
     nowhere = "http://127.0.0.1:9"  # whoever asks the network is told off
     environment = {
         **os.environ,
@@ -127,7 +133,7 @@ def test_the_site_is_built_strictly_and_offline(tmp_path: Path) -> None:
         **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), nowhere),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(made)],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -136,6 +142,11 @@ def test_the_site_is_built_strictly_and_offline(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.mark.slow
+def test_the_site_is_built_strictly_and_offline(site: Path) -> None:
     assert wrong_links(site) == []
     reference = Page((site / "reference.html").read_text(encoding="utf-8"))
     assert {f"markov_lrsao.{name}" for name in markov_lrsao.__all__} <= reference.anchors
@@ -143,3 +154,50 @@ def test_the_site_is_built_strictly_and_offline(tmp_path: Path) -> None:
     assert commands.count("Usage: markov-lrsao") > 15
     for style in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(?:https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Where the site is served, as `make docs` proposes."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.slow
+def test_pages_by_keyboard_without_errors_and_accessible(
+    address: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """In both colours, wide and narrow; the first key leads past the navigation."""
+    from selenium.webdriver.common.keys import Keys
+
+    axe = tmp_path_factory.mktemp("axe")
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        for name in ("index", "tutorial", "mathematics", "findings"):
+            for dark, width in ((False, 1280), (True, 360)):
+                emulate(browser, dark=dark, width=width)
+                browser.get_log("browser")
+                browser.get(f"{address}/{name}.html")
+                wait(
+                    browser,
+                    "return document.querySelector('[data-md-component=search]')?.ariaLabel",
+                )
+                assert ask(browser, "document.documentElement.scrollWidth") <= width
+                keys(browser, Keys.TAB)
+                assert (
+                    ask(browser, "document.activeElement.textContent").strip() == "Skip to content"
+                )
+                keys(browser, Keys.ENTER)
+                wait(browser, "return location.hash.length > 1")
+                assert violations(browser, axe) == [], (name, dark)
+                logged = browser.get_log("browser")
+                assert [e for e in logged if e["level"] in ("SEVERE", "WARNING")] == []

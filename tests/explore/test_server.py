@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from explorers import Server, alive, children, start, until
 
-from markov_lrsao import Algorithm, Parameters, hypothesis_h, runtime
+from markov_lrsao import Algorithm, Landscape, Parameters, hypothesis_h, runtime
 from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.landscape import FAMILIES
+from markov_lrsao.model.named import NamedAlgorithm
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,6 +67,39 @@ def test_fifty_answers_equal_the_engines(server: Server) -> None:
         assert {"schema": answer["schema"], **expected} == answer, asked
     assert len(INSIDE) + len(OUTSIDE) >= 50
     assert outside >= 15
+
+
+NAMED: list[tuple[str, str, int, int | None]] = [
+    ("xdivk:k=2", "lrsao", 12, None),
+    ("xdivk:k=3", "lrsao", 15, None),
+    ("hurdle:w=3", "lrsao", 12, None),
+    ("cliff:d=3", "lrsao", 12, None),
+    ("jump-m:m=3", "lrsao", 12, None),
+    ("jump", "rls", 9, 2),
+    ("onemax", "rls", 20, None),
+    ("onemax", "ea", 12, None),
+    ("cliff:d=3", "ea:rate=2/n", 9, None),
+    ("cliff:d=3", "metropolis:base=4", 10, None),
+    ("jump-m:m=3", "mahh:p=1/n", 12, None),
+    ("jump-m:m=2", "mmahh:p=1/n,q=1/2", 10, None),
+    ("onemax", "rls-k:k=optimal", 10, None),
+]
+"""Landscapes and algorithms as the page names them; finite and infinite answers."""
+
+
+def test_landscapes_and_algorithms_by_name_equal_the_engines(server: Server) -> None:
+    kinds = set()
+    for name, algorithm, n, ell in NAMED:
+        asked = {"landscape": name, "algorithm": algorithm, "n": str(n)}
+        answer = server.ask("exact", **asked, **({"ell": str(ell)} if ell else {}))["answer"]
+        landscape = Landscape.named(name, n=n, ell=ell)
+        chosen = NamedAlgorithm.of(algorithm).on(landscape)
+        expected = runtime(landscape, chosen, outside_h=True).to_dict()
+        for timed in (answer, expected):
+            del timed["seconds"]
+        assert {"schema": answer["schema"], **expected} == answer, asked
+        kinds.add(answer["kind"])
+    assert kinds == {"exact", "infinite"}
 
 
 def test_other_views_answer(server: Server) -> None:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,9 @@ def test_curves_pass_through_the_exact_values(made: dict[str, FigureData], name:
     data, schedule = made[name], name.split("-")[1]
     curve = series(data, "E[T], exact")
     simulated = [20, 60] if name.endswith("10000") else [20, 40]
-    assert curve.x == sorted({*simulated, *(n for n in (16, 25, 40) if n <= simulated[-1])})
+    steps = {"cbrt": (26, 27), "sqrt": (24, 25, 35, 36, 48, 49)}.get(schedule, ())
+    chosen = (16, 25, 40, *steps)
+    assert curve.x == sorted({*simulated, *(n for n in chosen if n <= simulated[-1])})
     assert series(data, "simulated mean").x == simulated
     lower = series(data, "n H_n")
     assert [data.notes["ell"][i] for i in range(len(curve.x))] == [
@@ -546,6 +548,12 @@ def test_the_words_of_a_picture_fit_its_width(made: dict[str, FigureData]) -> No
         for gid, artist in artists.items():
             if re.fullmatch(r"(caption|setting|command)-\d+", gid):
                 assert artist.get_window_extent(renderer).x1 <= width, (name, artist.get_text())
+        if legend := canvas.axes[0].get_legend():
+            drawn_at = legend.get_window_extent(renderer)
+            assert 0 <= drawn_at.x0 < drawn_at.x1 <= width, name
+        for words in canvas.axes[0].texts if name in GRAPHS else ():
+            taken = words.get_window_extent(renderer)
+            assert 0 <= taken.x0 < taken.x1 <= width, (name, words.get_text())
 
 
 def pictured(data: FigureData) -> tuple[Any, dict[str, Any]]:
@@ -587,12 +595,19 @@ def test_times_on_many_plateaus_add_up(made: dict[str, FigureData]) -> None:
 def test_curves_have_a_hundred_values_of_n_also_in_quick_mode(settings: Settings) -> None:
     from markov_lrsao.figures.sampling import curve_sizes, grid, spaced
 
-    for sizes in (grid(settings.small), grid(settings.large)):
-        ns = curve_sizes(settings, sizes[-1], sizes)
+    for schedule, span in product(SCHEDULES, (settings.small, settings.large)):
+        sizes = grid(span)
+        ns = curve_sizes(settings, sizes[-1], sizes, schedule)
         assert len(ns) >= 100
         assert max(b / a for a, b in pairwise(ns)) < 1.08  # a chord of n^2 is off by 0.15% then
         assert set(sizes) <= set(ns)
-        assert all(ell_of(s, n) in valid(n) for s in SCHEDULES for n in ns)
+        assert all(ell_of(schedule, n) in valid(n) for n in ns)
+        if schedule == "half":
+            continue
+        # where l grows there is a step and no chord, unless it is below a tenth of n^2/l^2
+        for a, b in pairwise(ns):
+            ells = ell_of(schedule, a), ell_of(schedule, b)
+            assert ells[0] == ells[1] or b == a + 1 or ells[0] >= 20
     assert len(spaced(settings.quantile_n)) >= 100
 
 

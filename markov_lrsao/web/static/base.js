@@ -6,7 +6,7 @@ const Base = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
   const COLOURS = 7; // the palette --c0, --c1, ..
-  const dashes = { solid: [], dashed: [7, 4], dotted: [2, 3], dashdot: [8, 3, 2, 3] };
+  const dashes = { solid: [], dashed: [7, 4], dotted: [2, 3], dashdot: [8, 3, 2, 3], dashes: [4, 2] };
   const colour = (k) => `var(--c${(k || 0) % COLOURS})`;
   const known = (v) => v !== null && v !== undefined;
   let ids = 0;

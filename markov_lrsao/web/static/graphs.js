@@ -24,8 +24,8 @@ const Graphs = (() => {
     const xs = data.nodes.flatMap((n) => [n.x - n.width / 2, n.x + n.width / 2]);
     const ys = data.nodes.flatMap((n) => [n.y - n.height / 2, n.y + n.height / 2]);
     for (const e of data.edges) {
-      const half = 0.65 * String(e.label).split("\n").length;
-      for (const [x, y] of [...e.path, [e.at[0], e.at[1] - half], [e.at[0], e.at[1] + half]]) { xs.push(x); ys.push(y); }
+      const lines = String(e.label).split("\n"), [wide, high] = [3.5 * Math.max(...lines.map((t) => t.length)) / EM, 0.65 * lines.length];
+      for (const [x, y] of [...e.path, [e.at[0] - wide, e.at[1] - high], [e.at[0] + wide, e.at[1] + high]]) { xs.push(x); ys.push(y); }
     }
     return [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
   }
@@ -86,7 +86,7 @@ const Graphs = (() => {
     }
     const box = (style, word) => list.append(html("li", {}, html("span", { class: "key" }, svg("svg", { width: 26, height: 14, "aria-hidden": "true", class: `node ${style}` }, svg("rect", { x: 2, y: 2, width: 22, height: 10, rx: 3 })), word)));
     if (data.nodes.some((n) => n.start)) box("start", "begins here");
-    if (data.nodes.some((n) => n.end)) box("end", "not continued");
+    if (data.nodes.some((n) => n.end)) box("end", "ends here");
     if (options.now && data.nodes.some((n) => n.id === options.now)) box("now", "shown now");
     return list;
   }
