@@ -41,7 +41,7 @@ from markov_lrsao.values.refinement import Refined, ValueWalk, refine
 from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut
 
 __all__ = [
-    "MOST_BLOCKS",
+    "MOST_LUMPS",
     "chain_with_values",
     "chains_with_values",
     "describe_state",
@@ -55,8 +55,8 @@ _MESHES = (fmpq(64), fmpq(4), fmpq(1), fmpq(1, 4))
 _EXACT_BITS, _FEW_BITS = 24, 16
 _FINE_MESHES = tuple(fmpq(1, m) for m in (2, 4, 8, 16, 64, 256))
 _JOINT_LEVELS = 3
-MOST_BLOCKS = 4_000
-"""A quotient that is found to be finite has rarely more blocks; these take some six seconds."""
+MOST_LUMPS = 4_000
+"""A quotient that is found to be finite has rarely more lumps; these take some six seconds."""
 
 
 def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
@@ -264,7 +264,7 @@ def chains_with_values(
     refused = Refused(StateSpaceTooLargeError("no way of following values applies"))
     levels = _levels(law, largest, progress)
     if exact:
-        levels = _quotient_first(law, levels, min(largest, MOST_BLOCKS))
+        levels = _quotient_first(law, levels, min(largest, MOST_LUMPS))
     for found in levels:
         match found:
             case Refined():

@@ -1,9 +1,9 @@
-"""What is known of all tables of a block, and which planes that decides.
+"""What is known of all tables of a lump, and which planes that decides.
 
-A plane is *decided* on a block if its form has one sign there. What is asked is answered from four
-kinds of knowledge: the planes by which the block was cut; a box that contains it; signs of single
+A plane is *decided* on a lump if its form has one sign there. What is asked is answered from four
+kinds of knowledge: the planes by which the lump was cut; a box that contains it; signs of single
 entries; and sums, h = k g + rest with a known plane g and the rest decided by the box. A plane that
-none of them decides may be decided all the same: then the block is cut in vain, which costs states
+none of them decides may be decided all the same: then the lump is cut in vain, which costs states
 and nothing else.
 
 Boxes are floats rounded outwards: every sum is moved by 1e-12 of the sum of its magnitudes, some
@@ -47,11 +47,11 @@ def floats_of(of: Plane) -> Floats:
 
 @dataclass(slots=True)
 class Known:
-    """Knowledge of a block.
+    """Knowledge of a lump.
 
     Attributes
     ----------
-    path : the planes by which the block was cut out, with the signs of their forms
+    path : the planes by which the lump was cut out, with the signs of their forms
     low, high : a box: bounds of every entry
     equalities : those of the path with sign 0
     facts : planes that are decided, those of the path among them
@@ -71,7 +71,7 @@ class Known:
         return Known(path, low, high, equalities, dict(path))
 
     def decide(self, of: Plane) -> int | None:
-        """Return the sign of a form on the block; None: not known."""
+        """Return the sign of a form on the lump; None: not known."""
         found = self.facts.get(of)
         if found is None:
             found = self._decided(of)

@@ -11,7 +11,7 @@ from markov_lrsao.model.law import UP, StepLaw, add_shares
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
-from markov_lrsao.values.quotient.blocks import Block
+from markov_lrsao.values.quotient.lumps import Lump
 from markov_lrsao.values.quotient.minimising import minimise
 from markov_lrsao.values.refinement import Refined
 
@@ -28,40 +28,40 @@ def quotient_level(law: StepLaw, *, largest: int) -> Refined:
     CrossingError
         An update is no mean of old and new values.
     """
-    blocks = minimise(law, largest)
-    number = {block: i for i, block in enumerate(blocks)}
+    lumps = minimise(law, largest)
+    number = {lump: i for i, lump in enumerate(lumps)}
     stretch = Stretch(automata_of(law), 0, law.optimum, law.landscape.milestones)
     rows = len(stretch.rows)
     end = Exit(UP, len(law.landscape.milestones), (0,) * rows)
 
-    def edges(block: Block) -> tuple[tuple[Target, object], ...]:
-        assert block.moves is not None
+    def edges(lump: Lump) -> tuple[tuple[Target, object], ...]:
+        assert lump.moves is not None
         return tuple(
             add_shares(
-                (end if m.target is None else number[m.target], m.share) for m in block.moves
+                (end if m.target is None else number[m.target], m.share) for m in lump.moves
             ).items()
         )
 
     return Refined(
         stretch=stretch,
         # Numbers below 0 stand for no pattern; they tell states at the same place apart.
-        states=tuple(State(*block.place, (-1 - i,) * rows) for i, block in enumerate(blocks)),
+        states=tuple(State(*lump.place, (-1 - i,) * rows) for i, lump in enumerate(lumps)),
         start=(0,),
         denominator=law.denominator,
         clusters=Clusters(law, Precision(fmpq(1), 0)),
         tracked=frozenset(),
-        options=tuple((edges(block),) for block in blocks),  # type: ignore[misc]
-        names=lambda i: _described(law, blocks[i]),
+        options=tuple((edges(lump),) for lump in lumps),  # type: ignore[misc]
+        names=lambda i: _described(law, lumps[i]),
     )
 
 
-def _described(law: StepLaw, block: Block) -> str:
-    """Return a block in words, by the table that represents it: "p=6 [0: J>L=R>0]"."""
-    assert block.point is not None
-    text = [f"p={block.place[0]}"]
+def _described(law: StepLaw, lump: Lump) -> str:
+    """Return a lump in words, by the table that represents it: "p=6 [0: J>L=R>0]"."""
+    assert lump.point is not None
+    text = [f"p={lump.place[0]}"]
     actions = len(law.actions)
     for k, row in enumerate(law.rows_met()):
-        entries = block.point.table[k * actions : (k + 1) * actions]
+        entries = lump.point.table[k * actions : (k + 1) * actions]
         if any(entries):
             text.append(f"[{law.state(row)}: {_order(law.actions, entries)}]")
     return " ".join(text)

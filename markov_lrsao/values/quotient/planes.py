@@ -115,7 +115,7 @@ def simplest(low: float, high: float) -> fmpq:
 
 
 class Equalities:
-    """Linear equalities that all tables of a block obey: some entries as forms in the others."""
+    """Linear equalities that all tables of a lump obey: some entries as forms in the others."""
 
     def __init__(self, solved: Mapping[int, Form]) -> None:
         self._solved = solved

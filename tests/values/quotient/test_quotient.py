@@ -1,10 +1,11 @@
-"""The quotient of all tables: planes, what is decided, and that blocks do what tables do."""
+"""The quotient of all tables: planes, what is decided, and that lumps do what tables do."""
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -15,10 +16,10 @@ from markov_lrsao import Algorithm, Landscape, Parameters, runtime
 from markov_lrsao.chains.hitting import central_moments
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
 from markov_lrsao.model.law import StepLaw
-from markov_lrsao.values.quotient.blocks import Block, Point, Trees, sign_at
 from markov_lrsao.values.quotient.entries import Entries
 from markov_lrsao.values.quotient.known import Known
 from markov_lrsao.values.quotient.level import quotient_level
+from markov_lrsao.values.quotient.lumps import Lump, Point, Trees, sign_at
 from markov_lrsao.values.quotient.minimising import Minimised
 from markov_lrsao.values.quotient.planes import (
     Equalities,
@@ -101,7 +102,7 @@ def _solution(planes: list[Plane], rng: random.Random) -> tuple[fmpq, ...]:
 
 
 def contradictions(known: Known, decided: dict[Plane, int], seed: int) -> int:
-    """How often a table of the block lies elsewhere than was decided."""
+    """How often a table of the lump lies elsewhere than was decided."""
     rng = random.Random(seed)
     found = 0
     for _ in range(600):
@@ -174,7 +175,7 @@ def test_entries_keep_their_bounds() -> None:
 def walked(
     law: StepLaw, entries: Entries, rng: random.Random, steps: int
 ) -> list[tuple[int, Point]]:
-    """A run on tables by the law's table of single steps, which blocks know nothing of."""
+    """A run on tables by the law's table of single steps, which lumps know nothing of."""
     position, point = 0, Point.zero(entries.count)
     found = [(position, point)]
     for _ in range(steps):
@@ -197,26 +198,26 @@ def walked(
 
 
 def strays(minimised: Minimised, runs: int, seed: int) -> int:
-    """Count the steps of random runs that do not go where the blocks' moves go."""
+    """Count the steps of random runs that do not go where the lumps' moves go."""
     law, entries = minimised.law, minimised.entries
     rng = random.Random(seed)
     found = 0
     for _ in range(runs):
-        block = minimised.start
+        lump = minimised.start
         phase = 0
         for (before, a), (position, b) in _pairs(walked(law, entries, rng, 150)):
-            assert block.moves is not None
+            assert lump.moves is not None
             phase = minimised._phase(phase, position)
             here = minimised.trees.leaf((position, phase), b)
-            found += block.greedy != entries.largest(a.table, int(law.row[before]))
-            ways = {m.target for m in block.moves if m.to == (position, phase)}
+            found += lump.greedy != entries.largest(a.table, int(law.row[before]))
+            ways = {m.target for m in lump.moves if m.to == (position, phase)}
             found += here not in ways
-            block = here
+            lump = here
     return found
 
 
 def _pairs(run: list[tuple[int, Point]]) -> list[tuple[tuple[int, Point], tuple[int, Point]]]:
-    return list(zip(run, run[1:], strict=False))
+    return list(pairwise(run))
 
 
 TIE = ("19/20", "1/10", "41/25")
@@ -226,7 +227,7 @@ def test_runs_follow_the_blocks() -> None:
     minimised = Minimised(law_at(9, 2, *TIE), 4000)
     assert strays(minimised, 60, 5) == 0
     victim = next(m for m in minimised.start.moves or () if m.target is not None)
-    victim.target = Block(-1, (0, 0), minimised.start.known, None, 0)
+    victim.target = Lump(-1, (0, 0), minimised.start.known, None, 0)
     assert strays(minimised, 60, 5) > 0
 
 
@@ -234,16 +235,16 @@ def test_leaves_are_found_by_signs() -> None:
     known = Known((), [-8.0] * ENTRIES, [8.0] * ENTRIES, Equalities({}))
     trees = Trees(known)
     point = Point((fmpq(1), fmpq(2), fmpq(0), fmpq(3)), (1.0, 2.0, 0.0, 3.0))
-    block = trees.leaf((0, 0), point)
-    block.point = point
-    for _ in trees.cut(block, difference(0, 1)):
+    lump = trees.leaf((0, 0), point)
+    lump.point = point
+    for _ in trees.cut(lump, difference(0, 1)):
         raise AssertionError("nothing led there")
     swapped = Point(
         (point.table[1], point.table[0], *point.table[2:]),
         (point.floats[1], point.floats[0], *point.floats[2:]),
     )
-    assert trees.leaf((0, 0), point) is block
-    assert trees.leaf((0, 0), swapped) is not block
+    assert trees.leaf((0, 0), point) is lump
+    assert trees.leaf((0, 0), swapped) is not lump
 
 
 @pytest.mark.parametrize(
@@ -327,6 +328,7 @@ def test_three_way_ties_are_exact() -> None:
     assert found.total.rational == "14199723279661/320001883740"
     bounds = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.of(*TIE)), tolerance="1/100")
     assert bounds.kind == "enclosure"  # by another way, and the fraction lies in it
+    assert bounds.total.upper is not None
     assert bounds.total.lower <= found.total.value <= bounds.total.upper
     assert bounds.phases[:2] == found.phases[:2]
 

@@ -1,7 +1,7 @@
-"""Blocks of tables, and the trees of planes that tell them apart.
+"""Lumps of tables, and the trees of planes that tell them apart.
 
 At every place (position, phase) a tree holds the partition of the tables: an inner node is a plane,
-with a child for each sign of its form, a leaf is a block. A block is made when a run meets it; the
+with a child for each sign of its form, a leaf is a lump. A lump is made when a run meets it; the
 table it was met with represents it.
 """
 
@@ -18,7 +18,7 @@ from markov_lrsao.model.law import Share
 from markov_lrsao.values.quotient.known import Known, floats_of
 from markov_lrsao.values.quotient.planes import Form, Plane, Table, value_on
 
-__all__ = ["Block", "Branch", "Move", "Place", "Point", "Trees", "sign_at"]
+__all__ = ["Branch", "Lump", "Move", "Place", "Point", "Trees", "sign_at"]
 
 Place: TypeAlias = tuple[int, int]
 """A position and a phase."""
@@ -64,7 +64,7 @@ def sign_at(of: Plane, point: Point) -> int:
 
 @dataclass(slots=True, eq=False)
 class Move:
-    """What one proposal makes of a block's tables.
+    """What one proposal makes of a lump's tables.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Move:
     entry, form : the entry that is updated, and its new value as a form in the old table
     update : a number for the two
     image : what becomes of the representative
-    target : the block that the image lies in
+    target : the lump that the image lies in
     checked : so many planes of the target's path are decided for all images
     """
 
@@ -83,7 +83,7 @@ class Move:
     form: Form = ((), fmpq(0))
     update: int = -1
     image: Point | None = None
-    target: Block | None = None
+    target: Lump | None = None
     checked: int = 0
 
 
@@ -96,11 +96,11 @@ class Branch:
     known: Known
     parent: Branch | None
     side: int
-    children: list[Branch | Block | None] = field(default_factory=lambda: [None, None, None])
+    children: list[Branch | Lump | None] = field(default_factory=lambda: [None, None, None])
 
 
 @dataclass(slots=True, eq=False)
-class Block:
+class Lump:
     """A leaf: tables between planes.
 
     Attributes
@@ -108,7 +108,7 @@ class Block:
     point : the table that represents it; None: not met yet
     greedy : the entries that are chosen from there
     moves : what can happen there; None: not looked at yet
-    entering : moves of other blocks that lead here
+    entering : moves of other lumps that lead here
     mass : about how often runs come here for the first time, a priority
     """
 
@@ -120,7 +120,7 @@ class Block:
     point: Point | None = None
     greedy: tuple[int, ...] = ()
     moves: list[Move] | None = None
-    entering: dict[Move, Block] = field(default_factory=dict)
+    entering: dict[Move, Lump] = field(default_factory=dict)
     mass: float = 0.0
     queued: bool = False
 
@@ -137,20 +137,20 @@ class Trees:
 
     Attributes
     ----------
-    size : how many blocks have been made
+    size : how many lumps have been made
     """
 
     def __init__(self, everything: Known) -> None:
         self._everything = everything
-        self._roots: dict[Place, Branch | Block] = {}
+        self._roots: dict[Place, Branch | Lump] = {}
         self.size = 0
 
-    def _new(self, place: Place, known: Known, parent: Branch | None, side: int) -> Block:
+    def _new(self, place: Place, known: Known, parent: Branch | None, side: int) -> Lump:
         self.size += 1
-        return Block(self.size - 1, place, known, parent, side)
+        return Lump(self.size - 1, place, known, parent, side)
 
-    def leaf(self, place: Place, point: Point) -> Block:
-        """Return the block that a table lies in."""
+    def leaf(self, place: Place, point: Point) -> Lump:
+        """Return the lump that a table lies in."""
         node = self._roots.get(place)
         if node is None:
             node = self._roots[place] = self._new(place, self._everything, None, 0)
@@ -158,32 +158,32 @@ class Trees:
             node = self.child(node, sign_at(node.plane, point))
         return node
 
-    def child(self, branch: Branch, sign: int) -> Branch | Block:
-        """Return what lies on one side of a plane; a new block where nothing was met yet."""
+    def child(self, branch: Branch, sign: int) -> Branch | Lump:
+        """Return what lies on one side of a plane; a new lump where nothing was met yet."""
         found = branch.children[sign + 1]
         if found is None:
             known = branch.known.plus(branch.plane, sign)
             found = branch.children[sign + 1] = self._new(branch.place, known, branch, sign + 1)
         return found
 
-    def cut(self, block: Block, of: Plane) -> Iterator[tuple[Move, Block, Branch | Block]]:
-        """Cut a block by a plane; it keeps the side of its representative.
+    def cut(self, lump: Lump, of: Plane) -> Iterator[tuple[Move, Lump, Branch | Lump]]:
+        """Cut a lump by a plane; it keeps the side of its representative.
 
-        Yields the moves that led to it, with their blocks and where they lead now.
+        Yields the moves that led to it, with their lumps and where they lead now.
         """
-        assert block.point is not None
-        sign = sign_at(of, block.point)
-        branch = Branch(block.place, of, block.known, block.parent, block.side)
-        if block.parent is None:
-            self._roots[block.place] = branch
+        assert lump.point is not None
+        sign = sign_at(of, lump.point)
+        branch = Branch(lump.place, of, lump.known, lump.parent, lump.side)
+        if lump.parent is None:
+            self._roots[lump.place] = branch
         else:
-            block.parent.children[block.side] = branch
-        facts = block.known.facts
-        block.known = block.known.plus(of, sign)
-        block.known.facts.update(facts)
-        block.parent, block.side = branch, sign + 1
-        branch.children[sign + 1] = block
-        entering, block.entering = block.entering, {}
+            lump.parent.children[lump.side] = branch
+        facts = lump.known.facts
+        lump.known = lump.known.plus(of, sign)
+        lump.known.facts.update(facts)
+        lump.parent, lump.side = branch, sign + 1
+        branch.children[sign + 1] = lump
+        entering, lump.entering = lump.entering, {}
         for move, source in entering.items():
             assert move.image is not None
             yield move, source, self.child(branch, sign_at(of, move.image))
