@@ -67,6 +67,7 @@ __all__ = [
     "is_small",
     "joint",
     "plan",
+    "quotient",
     "slopes_follow",
     "when_stuck",
 ]
@@ -193,8 +194,19 @@ def plan(law: StepLaw, options: Options) -> Plan:
             by_values: Plan = found
             if options.method != "joint":
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
-            return when_stuck(law, options) if isinstance(by_values, Refused) else by_values
+            match by_values:
+                case Refused():
+                    return when_stuck(law, options)
+                case Bounded() if is_small(law) and _wants_exact(options):
+                    exact = quotient(law, options)
+                    return by_values if isinstance(exact, Refused) else exact
+            return by_values
     return found
+
+
+def _wants_exact(options: Options) -> bool:
+    """Whether seconds are well spent on an exact answer; maps have thousands of points to solve."""
+    return options.method != "crossing" and options.tolerance <= TOLERANCE
 
 
 def is_small(law: StepLaw) -> bool:
@@ -330,6 +342,16 @@ def after_cut(
     return Bounded(found)
 
 
+def quotient(law: StepLaw, options: Options) -> Followed | Refused:
+    """Find the quotient of all (position, table), in which nothing is open."""
+    from markov_lrsao.values.quotient.level import quotient_level
+    from markov_lrsao.values.whole_run import MOST_LUMPS
+
+    largest = min(MOST_LUMPS, options.max_states or MOST_LUMPS)
+    found = attempt(lambda: quotient_level(law, largest=largest))
+    return found if isinstance(found, Refused) else Followed(iter((found,)))
+
+
 def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounded | Refused:
     """Count crossings by patterns where they decide, with values after the cut where not."""
     found = counted(law)
@@ -348,7 +370,8 @@ def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
-    levels = chains_with_values(law, largest, options.progress)
+    exact = _wants_exact(options)
+    levels = chains_with_values(law, largest, options.progress, exact=exact)
     if not isinstance(levels, Refused):
         return Followed(levels)
     if not unlikely and (found := trap_after_cut(law)):

@@ -11,7 +11,7 @@ algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,12 +56,14 @@ class Refined(Explored):
     options : state number -> the transitions of each way the greedy choice may turn out
     after : where the last states are those of another block, with rows and clusters of its
         own, that block
+    names : state number -> a text for people, where patterns do not tell
     """
 
     clusters: Clusters
     tracked: frozenset[int]
     options: tuple[Options, ...]
     after: Refined | None = None
+    names: Callable[[int], str] | None = None
 
     @property
     def undecided(self) -> tuple[int, ...]:

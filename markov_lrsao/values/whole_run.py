@@ -9,7 +9,8 @@ Two ways of following a whole run:
 * `everything`: outside (H) the same row may be open anywhere. All rows with an undecided
   pattern are followed by values from the start, the others by their automata.
 
-Both yield one `Refined` block from the first step to the optimum.
+Where they leave something open, the quotient of all tables is tried, which is exact
+(`markov_lrsao.values.quotient`). All yield one `Refined` block from the first step to the optimum.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import added_edges
+from markov_lrsao.values.quotient.level import quotient_level
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine
 from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut
 
 __all__ = [
+    "MOST_LUMPS",
     "chain_with_values",
     "chains_with_values",
     "describe_state",
@@ -52,6 +55,8 @@ _MESHES = (fmpq(64), fmpq(4), fmpq(1), fmpq(1, 4))
 _EXACT_BITS, _FEW_BITS = 24, 16
 _FINE_MESHES = tuple(fmpq(1, m) for m in (2, 4, 8, 16, 64, 256))
 _JOINT_LEVELS = 3
+MOST_LUMPS = 4_000
+"""A quotient that is found to be finite has rarely more lumps; these take some six seconds."""
 
 
 def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
@@ -156,6 +161,8 @@ def describe_state(block: Refined, state: int) -> str:
 
     After the cut only rows that can still be met are known.
     """
+    if block.names is not None:
+        return block.names(state)
     if block.after is not None:
         own = len(block.states) - len(block.after.states)
         if state >= own:
@@ -244,14 +251,20 @@ def _step(n: int, p: int, stay: int, up: int, denominator: int) -> list[tuple[in
 
 
 def chains_with_values(
-    law: StepLaw, largest: int, progress: Progress = no_progress
+    law: StepLaw, largest: int, progress: Progress = no_progress, *, exact: bool = True
 ) -> Iterator[Refined] | Refused:
     """Return the chain with values at finer and finer levels, as long as they fit.
 
     Each level is explored when it is asked for. Where none fits, the reason is returned.
+
+    Parameters
+    ----------
+    exact : look for the quotient of all tables before anything is left open; this takes seconds
     """
     refused = Refused(StateSpaceTooLargeError("no way of following values applies"))
     levels = _levels(law, largest, progress)
+    if exact:
+        levels = _quotient_first(law, levels, min(largest, MOST_LUMPS))
     for found in levels:
         match found:
             case Refined():
@@ -261,6 +274,21 @@ def chains_with_values(
             case Refused(StateSpaceTooLargeError()):
                 refused = found
     return refused
+
+
+def _quotient_first(
+    law: StepLaw, levels: Iterator[Refined | Refused], largest: int
+) -> Iterator[Refined | Refused]:
+    """Yield the quotient instead of the first level that leaves something open, if it is finite."""
+    tried = False
+    for found in levels:
+        if not tried and (isinstance(found, Refused) or found.undecided):
+            tried = True
+            stable = attempt(lambda: quotient_level(law, largest=largest))
+            if isinstance(stable, Refined):
+                yield stable
+                return
+        yield found
 
 
 def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined | Refused]:

@@ -1,0 +1,133 @@
+"""By which planes a lump is cut so that a given plane is decided on it.
+
+Any plane may be used: cutting finer than necessary is never wrong, only dear. What follows a cut is
+cut in turn, back along all moves, so the planes must not pile up: pulled back through updates again
+and again, a plane's form comes ever closer to a limit. In this order:
+
+* single entries: 0 and first gains, which many histories share;
+* for a move that stays at its place and contracts one entry to a fixed point: that point, and the
+  limit of the form there;
+* entries that hardly matter are dropped, the worst value within their bounds put in, and the
+  constant moved half-way towards the representative, to the simplest fraction there; if that
+  decides the plane, it serves its whole sequence;
+* late, where nothing helped: an entry's exact value in the representative;
+* the plane itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flint import fmpq
+
+from markov_lrsao.values.quotient.entries import Entries
+from markov_lrsao.values.quotient.known import floats_of
+from markov_lrsao.values.quotient.lumps import Lump, Move, sign_at
+from markov_lrsao.values.quotient.planes import Plane, coordinate, plane, simplest
+
+__all__ = ["Cutter"]
+
+_SMALL_SHARE = 1 / 8  # a term this much smaller than the largest may be dropped
+_PINNED_SHARE = 1e-5
+_LATE = 64  # planes on a lump's path
+_LEAST_MARGIN = 1e-9
+Cut = Callable[[Lump, Plane], None]
+
+
+class Cutter:
+    """Cuts lumps until planes are decided on them.
+
+    Parameters
+    ----------
+    cut : cuts a lump by a plane that is undecided there
+    """
+
+    def __init__(self, entries: Entries, cut: Cut) -> None:
+        self._entries = entries
+        self._cut = cut
+        low, high = entries.box
+        self._width = [b - a for a, b in zip(low, high, strict=True)]
+
+    def decide(self, lump: Lump, of: Plane, move: Move) -> None:
+        """Cut a lump until a plane, pulled back through one of its moves, is decided."""
+        wanted: Plane | None = of
+        for first in (self._marks, self._limits, self._simpler, self._pins):
+            for candidate in first(lump, of, move):
+                reduced, _ = lump.known.equalities.reduce(candidate)
+                if reduced is None or lump.known.decide(reduced) is not None:
+                    continue
+                self._cut(lump, reduced)
+                wanted, _ = lump.known.equalities.reduce(of)
+                if wanted is None or lump.known.decide(wanted) is not None:
+                    return
+                of = wanted
+        self._cut(lump, of)
+
+    def _marks(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
+        known, marks = lump.known, self._entries.marks
+        return [m for i, _ in of[0] if known.low[i] < known.high[i] for m in marks[i]]
+
+    def _limits(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
+        """Return the fixed point of an update that stays in place, and the form's limit."""
+        terms = dict(of[0])
+        a = move.entry
+        if move.to != lump.place or a not in terms or [j for j, _ in move.form[0]] != [a]:
+            return []
+        fixed = move.form[1] / (1 - move.form[0][0][1])
+        rest = {j: fmpq(w) for j, w in of[0] if j != a}
+        limit, _ = plane(rest, of[1] + terms[a] * fixed)
+        return [coordinate(a, fixed), *([limit] if limit is not None else [])]
+
+    def _simpler(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
+        """Return the plane without entries that hardly matter, if there are such."""
+        simpler = of
+        while (shorter := self._dropped(lump, simpler)) is not None:
+            simpler = shorter
+        return [] if simpler == of else [self._relaxed(lump, simpler)]
+
+    def _by_weight(self, of: Plane) -> list[tuple[float, int]]:
+        return sorted((abs(v) * self._width[i], i) for i, v in floats_of(of)[0])
+
+    def _dropped(self, lump: Lump, of: Plane) -> Plane | None:
+        """Return the plane without its least entry; None: the representative would change side.
+
+        The entry's worst value is put in: the form keeps its sign where the new one has it.
+        """
+        assert lump.point is not None
+        sign = sign_at(of, lump.point)
+        if sign == 0 or len(of[0]) < 2:
+            return None
+        weights = self._by_weight(of)
+        if weights[0][0] > _SMALL_SHARE * weights[-1][0]:
+            return None
+        i = weights[0][1]
+        v = dict(of[0])[i]
+        low, high = self._entries.bounds
+        worst = low[i] if sign * v > 0 else high[i]
+        found, factor = plane({j: fmpq(w) for j, w in of[0] if j != i}, of[1] + v * worst)
+        assert found is not None
+        return found if sign_at(found, lump.point) * factor == sign else None
+
+    def _relaxed(self, lump: Lump, of: Plane) -> Plane:
+        """Return a parallel plane between this one and the representative, a simple one."""
+        assert lump.point is not None
+        terms, constant = floats_of(of)
+        margin = constant + sum(v * lump.point.floats[i] for i, v in terms)
+        if abs(margin) < _LEAST_MARGIN:
+            return of
+        ends = sorted((constant - 0.75 * margin, constant - 0.25 * margin))
+        largest = max(abs(v) for _, v in of[0])
+        found, _ = plane({i: fmpq(v, largest) for i, v in of[0]}, simplest(*ends))
+        assert found is not None
+        return found
+
+    def _pins(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
+        """Return the representative's value of the entry that matters, on a long path."""
+        assert lump.point is not None
+        if len(of[0]) < 2 or len(lump.known.path) <= _LATE:
+            return []
+        weights = self._by_weight(of)
+        if weights[-2][0] >= _PINNED_SHARE * weights[-1][0]:
+            return []
+        i = weights[-1][1]
+        return [coordinate(i, lump.point.table[i])]
