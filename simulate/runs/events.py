@@ -3,7 +3,7 @@
 Every line of a trace is two events: its rejections, and then what was proposed at last. An event
 changes one entry x of the row that the agent saw:
 
-    count > 0   x becomes lam^count x: it was rejected so often, or led without reward to its own row
+    count > 0   x becomes lam^count x: rejected so often, or led without reward to its own row
     count = 0   x becomes keep x + gain + boot max(row `target`); target -1: its own row, so
                 keep x + gain + boot x (the chosen entry is a largest one)
 

@@ -1,10 +1,10 @@
 """Values of entries from what happened last, whatever the length of the run.
 
-An update  keep x + gain + boot y  lets the past fade: with |keep| + |boot| < 1 no entry ever leaves
-[-B, B], B = max |gain| / (1 - |keep| - |boot|), and a value that enters with the weight w (the product
-of the coefficients on the way) moves the result by w B at most. So a value is enclosed from the
-few events whose weights exceed 2^-bits; all others are [-B, B]. What is left out is wide, never
-wrong: the weights only say where to stop, and the balls carry what follows.
+An update  keep x + gain + boot y  lets the past fade: with |keep| + |boot| < 1 no entry ever
+leaves [-B, B], B = max |gain| / (1 - |keep| - |boot|), and a value that enters with the weight w
+(the product of the coefficients on the way) moves the result by w B at most. So a value is enclosed
+from the few events whose weights exceed 2^-bits; all others are [-B, B]. What is left out is wide,
+never wrong: the weights only say where to stop, and the balls carry what follows.
 
 An event is made of earlier ones only. Taken from the latest downwards, an event has its weight
 (the largest over all ways to it) before it is reached.
