@@ -88,9 +88,13 @@ def five_plateaus() -> EncodedLaw:
 
 def test_a_choice_late_in_a_run_does_not_need_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run 5441 has made 90,254 steps when its first choice is open; it has 6,021 events."""
-    encoded, asked = five_plateaus(), []
-    node = History._node
-    monkeypatch.setattr(History, "_node", lambda *parts: asked.append(parts) or node(*parts))
+    encoded, asked, node = five_plateaus(), list[str](), History._node
+
+    def counted(self: History, kind: str, *parts: int) -> int:
+        asked.append(kind)
+        return node(self, kind, *parts)
+
+    monkeypatch.setattr(History, "_node", counted)
     samples = simulate(encoded.step_law, runs=1, seed=200051, first_run=5441, limit=10**7)
     assert samples.decisions.tolist() == [3]
     assert len(asked) < 100
