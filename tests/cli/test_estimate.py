@@ -17,7 +17,7 @@ ASKED = ["exact", "--landscape", "onemax", "--algorithm", "metropolis:base=3,rat
 
 @pytest.fixture
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(times, "LIMITS", times.Limits(dense=(5, 5, 5)))
+    monkeypatch.setattr(times, "LIMITS", times.Limits(dense=(5, 5, 5), dense_in_floats=5))
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

@@ -11,6 +11,7 @@ from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.fields import Balls, Rationals
 from markov_lrsao.exact.quantity import Enclosed
 from markov_lrsao.memoryless import floats, times
+from markov_lrsao.memoryless.methods import solve
 from markov_lrsao.memoryless.reaching import Task
 
 NAMED = ["metropolis:base=3,rate=1/n", "mahh:p=1/10,rate=1/n", "mmahh:p=1/10,q=1/2,rate=1/n"]
@@ -34,7 +35,7 @@ def exactly(task: Task, moments: int) -> list[fmpq]:
     right = dict.fromkeys(exact.inside, fmpq(1))
     found = []
     for _ in range(moments):
-        solved = times.solve(exact, "dense", right)
+        solved = solve(exact, "dense", right)
         found.append(times._average(exact, solved))
         right = {state: solved[state] - right[state] for state in exact.inside}
     return found
