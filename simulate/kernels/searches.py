@@ -164,8 +164,7 @@ def explore_block(
     q = np.zeros((rows.max() + 1, actions))
     tied = np.zeros(actions, dtype=np.bool_)
     cumulated = np.zeros(np.max(indptr[:, -1] - indptr[:, 0]))
-    shrink = keep + boot
-    shrinks = 0.0 <= shrink <= 1.0
+    shrink, shrinks = keep + boot, 0.0 <= keep + boot <= 1.0
     for i in range(len(facts)):
         start(stream, key0, key1, np.uint64(first + i), np.uint64(0))
         q[:] = 0.0
@@ -203,8 +202,7 @@ def explore_block(
                 t += int(idled)
             if idled < before or idled >= most:
                 continue
-            begin = indptr[p, 0]
-            size = indptr[p, actions] - begin
+            begin, size = indptr[p, 0], indptr[p, actions] - indptr[p, 0]
             e = begin + _first_at_least(cumulated, 0, size, unit(stream) * total)
             a, to = np.searchsorted(indptr[p], e, side="right") - 1, after[e]
             learnt = gains[e] + boot * _largest(q, rows[to], actions)
