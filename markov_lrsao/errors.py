@@ -25,6 +25,7 @@ __all__ = [
     "StateSpaceTooLargeError",
     "UndecidedComparisonError",
     "VerificationError",
+    "WorkerLostError",
     "attempt",
     "granted",
 ]
@@ -69,6 +70,10 @@ class StateSpaceTooLargeError(LrsaoError):
 
 class MemoryLimitError(LrsaoError):
     """More memory would be needed than was allowed."""
+
+
+class WorkerLostError(LrsaoError):
+    """A process that shared the work was killed from outside, so its part is missing."""
 
 
 class SolverError(LrsaoError):

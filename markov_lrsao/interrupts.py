@@ -25,6 +25,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from markov_lrsao.errors import WorkerLostError
 from markov_lrsao.progress import Board, Watcher, watched_by_thread
 
 if TYPE_CHECKING:
@@ -335,7 +336,8 @@ def spread(
 ) -> Generator[T, None, None]:
     """Yield ``work(job)`` for every job, in order; many jobs are spread over processes.
 
-    An error of a job is raised here, and the jobs after it are dropped.
+    An error of a job is raised here, and the jobs after it are dropped. So they are when a process
+    is killed from outside, which is a `WorkerLostError`.
 
     Parameters
     ----------
@@ -351,8 +353,18 @@ def spread(
     if count == 1 or len(jobs) < _FEW:
         yield from map(work, jobs)
         return
+    from concurrent.futures.process import BrokenProcessPool
+
     with process_pool(count) as pool:
-        yield from pool.map(work, jobs, chunksize=at_once)
+        try:
+            yield from pool.map(work, jobs, chunksize=at_once)
+        except BrokenProcessPool:
+            raise WorkerLostError(
+                f"one of {count} worker processes was killed from outside, by somebody or for want "
+                f"of memory; run the command again: what map, figures and report had saved is "
+                f"not computed anew",
+                advised=True,
+            ) from None
 
 
 def several(jobs: Sequence[J], work: Callable[[J], T]) -> list[T]:

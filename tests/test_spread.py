@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 
 import pytest
 
-from markov_lrsao.errors import ParameterError
+from markov_lrsao.errors import ParameterError, WorkerLostError
 from markov_lrsao.interrupts import spread
 
 JOBS = list(range(12))
@@ -59,6 +60,23 @@ def test_a_caller_that_stops_early_leaves_no_process() -> None:
     results = spread(slow_first, JOBS, 2)
     assert next(results)[0] == 0
     results.close()
+    assert nobody_lives()
+
+
+def die_at_seven(k: int) -> int:
+    if k == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.05 if k > 7 else 0)
+    return k
+
+
+def test_a_worker_that_is_killed_is_named_after_what_came_before() -> None:
+    found: list[int] = []
+    with pytest.raises(WorkerLostError, match="run the command again") as refusal:
+        found.extend(spread(die_at_seven, JOBS, 2))
+    assert found == JOBS[: len(found)]
+    assert len(found) <= 7
+    assert refusal.value.__suppress_context__
     assert nobody_lives()
 
 

@@ -1,10 +1,16 @@
-"""The answer of last resort: a simulation with the true semantics, labelled as such."""
+"""The answer of last resort: a simulation with the true semantics, labelled as such.
+
+Runs may take for ever, so all of them together have a budget: how often a kernel may draw.
+They are played in parts whose sizes depend on what the runs before them took, and on nothing
+else, so that an answer, or a refusal, is the same on every machine.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from markov_lrsao.errors import SolverError
 from markov_lrsao.tables import table
 
 if TYPE_CHECKING:
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Estimated", "estimate"]
 
 _LIMIT = 10**8
+_BUDGET = 10**9  # draws of the kernels: a minute or two
+_FIRST_PART = 4
 _SEED = 1
 
 
@@ -99,18 +107,64 @@ def estimate(
     start: str | None = None,
     at_least: str | None = None,
 ) -> Estimated:
-    """Simulate an instance."""
-    from simulate.runs.runner import kernel_of, simulate
+    """Simulate an instance.
 
-    samples = simulate(
-        landscape,
-        algorithm,
-        runs=runs,
-        seed=_SEED,
-        limit=_LIMIT,
-        kernel=kernel_of(landscape, algorithm),
-        start=start,
-        at_least=at_least,
-        progress=progress,
+    Raises
+    ------
+    SolverError
+        No run ended, or the budget was used up before all were played.
+    """
+    from markov_lrsao.progress import no_progress
+    from simulate.runs.runner import check_runs, kernel_of, simulate
+    from simulate.runs.samples import Samples
+
+    check_runs(runs)
+    parts: list[Samples] = []
+    played, drawn, size = 0, 0, min(runs, _FIRST_PART)
+    with progress("simulating", total=runs) as bar:
+        while size > 0:
+            part = simulate(
+                landscape,
+                algorithm,
+                runs=size,
+                seed=_SEED,
+                limit=_LIMIT,
+                first_run=played,
+                kernel=kernel_of(landscape, algorithm),
+                start=start,
+                at_least=at_least,
+                progress=no_progress,
+            )
+            assert part.events is not None
+            parts.append(part)
+            played, drawn = played + size, drawn + int(part.events.sum())
+            bar.advance(size)
+            size = _next_part(runs, played, drawn)
+    found = Estimated(Samples.joined(parts), reason)
+    if played < runs or not len(found.samples.times):
+        raise SolverError(_refusal(found, runs, drawn), advised=True)
+    return found
+
+
+def _next_part(runs: int, played: int, drawn: int) -> int:
+    """Return how many runs to play next: as many as before, if the budget most likely allows."""
+    if drawn >= _BUDGET:
+        return 0
+    affordable = (_BUDGET - drawn) * played // max(drawn, 1)
+    return min(runs - played, played, max(1, affordable))
+
+
+def _refusal(found: Estimated, runs: int, drawn: int) -> str:
+    """Say how far the simulation came, and what can be had instead."""
+    ended = len(found.samples.times)
+    why = "" if drawn < _BUDGET else f", for which {drawn:,} draws were made ({_BUDGET:,} allowed)"
+    instead = (
+        f"`--runs {ended}` estimates E[T] from as many"
+        if ended == found.samples.runs
+        else "a smaller n may be solved exactly; `markov-lrsao simulate` with `--limit` counts the "
+        "runs that end by then"
     )
-    return Estimated(samples, reason)
+    return (
+        f"{found.reason}; simulated instead, {ended:,} of {runs:,} runs ended: "
+        f"{found.samples.runs:,} were played, up to {_LIMIT:,} steps each{why}; {instead}"
+    )

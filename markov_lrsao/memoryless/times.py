@@ -39,7 +39,8 @@ class Limits:
 
     Where levels have closed forms, the last is a number of levels.
 
-    Beyond the second an answer is enclosed, beyond the third it is refused.
+    Beyond the second an answer is enclosed, beyond the third it is refused; dense systems are then
+    solved in floats, whose enclosures are wider (`floats`).
     """
 
     birth_death: tuple[int, int, int] = (1_500, 3_000, 200_000)
@@ -50,6 +51,7 @@ class Limits:
     shared_levels: tuple[int, int, int] = (51, 71, 30_000)
     levels: tuple[int, int, int] = (1_200, 3_000, 1_000_000)
     dense: tuple[int, int, int] = (60, 60, 400)
+    dense_in_floats: int = 2_000
 
 
 LIMITS = Limits()
@@ -106,9 +108,12 @@ def hitting_time(
     most_all, most_mean, most = _limits(law, name)
     size = (law.n + 1) * law.modes
     solved = law.n + 1 if name == "levels" else size
+    if name == "dense" and most < solved <= LIMITS.dense_in_floats:
+        return replace(_in_floats(task, moments), policy=law.policy)
     if solved > most:
+        largest = max(most, LIMITS.dense_in_floats) if name == "dense" else most
         raise StateSpaceTooLargeError(
-            f"{law.search.name} is of the class solved by {name}, which takes up to {most:,} "
+            f"{law.search.name} is of the class solved by {name}, which takes up to {largest:,} "
             f"states; here there are {solved:,}; estimate with `simulate()`",
             advised=True,
         )
@@ -158,6 +163,23 @@ def _narrowed(task: Task, name: Name | Literal["levels"], moments: int, narrow: 
         f"{task.law.search.name}: balls of {_MOST_BITS} bits do not give the digits asked for; "
         f"estimate with `simulate()`"
     )
+
+
+def _in_floats(task: Task, moments: int) -> Found:
+    """Solve a dense system in floats with proven errors; what is stuck is left to balls."""
+    from markov_lrsao.memoryless.floats import factorial_moments
+
+    field = Balls(_FIRST_BITS)
+    task = replace(task, field=field)
+    with field.working():
+        if task.certain is not None or task.doomed:
+            return _narrowed(task, "dense", moments, NARROW)
+        found = factorial_moments(task, moments)
+    exact_enough = Balls(4 * _FIRST_BITS)
+    with exact_enough.working():
+        balls = [exact_enough.number(low).union(exact_enough.number(high)) for low, high in found]
+        central = central_from_factorial((exact_enough.number(fmpq(1)), *balls))
+        return Found(tuple(ends(c) for c in central), "dense, in floats", len(task.inside))
 
 
 def _narrow(found: Found, narrow: fmpq) -> bool:

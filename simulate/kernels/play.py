@@ -54,7 +54,7 @@ __all__ = [
 DONE, CENSORED, STUCK, UNDECIDED, STOPPED = 0, 1, 2, 3, 4
 """A run that is STUCK can surely never end, one that is CENSORED perhaps."""
 UNLIMITED = 1 << 50
-FACTS = 7
+FACTS = 8
 
 
 @compiled()
@@ -102,7 +102,7 @@ def play(law, numbers, sites, mode, counts, run, decisions, scratch, written, st
     zero = np.int64(0)  # where a 0 is written, Numba compiles everything for that number first
     t, p, phase, undecided, restarts, begun = zero, zero, zero, zero, zero, zero
     line = (zero, False, zero, zero, zero)
-    endless = False
+    endless, events = False, zero
     if counts.watch:
         counts.most[:] = 0
         watch_start(counts)
@@ -125,9 +125,11 @@ def play(law, numbers, sites, mode, counts, run, decisions, scratch, written, st
             line = trace_restart(trace, line, t)
             if counts.watch:
                 watch_start(counts)
+        events += 1
         if by_signs and sites.zone[p] != 0:
             until = limit if restart == 0 else min(limit, begun + restart)
-            p, t, known = cross(law, sites, codes, q, tops, stream, p, t, until, stop)
+            p, t, known, moves = cross(law, sites, codes, q, tops, stream, p, t, until, stop)
+            events += moves
             if not known:
                 status = UNDECIDED
                 break
@@ -219,6 +221,7 @@ def play(law, numbers, sites, mode, counts, run, decisions, scratch, written, st
                 for a in range(actions):
                     work_out(numbers, q, FIELDS * (actions * k + a))
     facts[0], facts[1], facts[2], facts[3], facts[4] = status, t, undecided, restarts, line[0]
+    facts[7] = events
     return status
 
 

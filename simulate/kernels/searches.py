@@ -50,16 +50,17 @@ def _waiting(stream, leave):
 def walk_block(
     indptr, targets, cumulated, ends, begin, began, key0, key1, first, limit, restart, facts, flag
 ):
-    """Play runs; facts[run] = (status, steps, restarts, state in which it is stuck or -1)."""
+    """Play runs; facts[run] = (status, steps, restarts, state where it is stuck or -1, events)."""
     stream = np.zeros(WORDS, dtype=np.uint64)
     for i in range(len(facts)):
         start(stream, key0, key1, np.uint64(first + i), np.uint64(0))
         t, anew, restarts = 0, 0, 0
         state = begin[_first_at_least(began, 0, len(began), unit(stream) * began[-1])]
-        status, where = DONE, -1
+        status, where, events = DONE, -1, 0
         while not ends[state]:
             if asked(flag):
                 return
+            events += 1
             low, high = indptr[state], indptr[state + 1]
             if low == high and restart == 0:
                 status, where, t = STUCK, state, limit
@@ -77,6 +78,7 @@ def walk_block(
             drawn = unit(stream) * cumulated[high - 1]
             state = targets[_first_at_least(cumulated, low, high, drawn)]
         facts[i, 0], facts[i, 1], facts[i, 2], facts[i, 3] = status, t, restarts, where
+        facts[i, 4] = events
 
 
 @compiled(forceinline=True, allocates=False)
@@ -162,17 +164,17 @@ def explore_block(
     q = np.zeros((rows.max() + 1, actions))
     tied = np.zeros(actions, dtype=np.bool_)
     cumulated = np.zeros(np.max(indptr[:, -1] - indptr[:, 0]))
-    shrink = keep + boot
-    shrinks = 0.0 <= shrink <= 1.0
+    shrink, shrinks = keep + boot, 0.0 <= keep + boot <= 1.0
     for i in range(len(facts)):
         start(stream, key0, key1, np.uint64(first + i), np.uint64(0))
         q[:] = 0.0
         p = places[_first_at_least(began, 0, len(began), unit(stream) * began[-1])]
         t, anew, restarts, phase = 0, 0, 0, 0
-        status, where = DONE, -1
+        status, where, events = DONE, -1, 0
         while not over[p]:
             if asked(flag):
                 return
+            events += 1
             if t >= limit:
                 status, t = CENSORED, limit
                 break
@@ -200,8 +202,7 @@ def explore_block(
                 t += int(idled)
             if idled < before or idled >= most:
                 continue
-            begin = indptr[p, 0]
-            size = indptr[p, actions] - begin
+            begin, size = indptr[p, 0], indptr[p, actions] - indptr[p, 0]
             e = begin + _first_at_least(cumulated, 0, size, unit(stream) * total)
             a, to = np.searchsorted(indptr[p], e, side="right") - 1, after[e]
             learnt = gains[e] + boot * _largest(q, rows[to], actions)
@@ -213,3 +214,4 @@ def explore_block(
         if status == DONE:
             hits[i, len(ends) - 1] = t
         facts[i, 0], facts[i, 1], facts[i, 2], facts[i, 3] = status, t, restarts, where
+        facts[i, 4] = events

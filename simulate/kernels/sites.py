@@ -26,13 +26,14 @@ _POSITIVE = (1 << BITS) - 1
 
 @compiled(allocates=False)
 def cross(law, sites, codes, q, tops, stream, p, t, until, stop):
-    """Walk until the sites are left, or until a time; return (position, time, whether known).
+    """Walk until the sites are left, or a time; return (position, time, whether known, moves).
 
     It is not known where the walk leaves for a row whose largest entry may be negative.
     """
     actions = law.actions
-    known = True
+    known, moves = True, 0
     while t < until and sites.zone[p] != 0 and asked(stop) == 0:
+        moves += 1
         code = codes[p]
         mask = code & _POSITIVE
         if mask == 0:
@@ -68,7 +69,7 @@ def cross(law, sites, codes, q, tops, stream, p, t, until, stop):
         if sites.zone[p] == EDGE:
             _show(q, tops, law.row[p], actions, code, sites.bound)
         p = to
-    return p, t, known
+    return p, t, known, moves
 
 
 @compiled(allocates=False)

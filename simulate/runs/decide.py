@@ -1,31 +1,35 @@
 """Exact decisions for choices that a kernel's error bounds leave open.
 
-The kernel hands over its trace, the list of everything that happened in the run. From it the
-history of each Q-entry is rebuilt as a graph: 0; lam^k times a node; keep * node + gain +
-bootstrap * node; the largest of several nodes. Nodes with equal ingredients are the same node,
-so entries with the same history are equal without any arithmetic. The graph is built backwards from
-the entries that are asked for: most of what happened in a run does not enter a choice.
+The kernel hands over its trace, the list of everything that happened in the run (`events`). What
+happened last decides most choices (`recent`). For the others the history of each Q-entry is rebuilt
+as a graph: 0; lam^k times a node; keep * node + gain + bootstrap * node; the largest of several
+nodes. Nodes with equal ingredients are the same node, so entries with the same history are equal
+without any arithmetic. The graph is built backwards from the entries that are asked for: most of
+what happened in a run does not enter a choice.
 
 To compare nodes that are not the same, their values are enclosed by balls of growing precision
-(FLINT's exponents are unbounded, so lam^k never underflows); if the balls still overlap at
-`_LARGEST_PRECISION` bits, the values are computed as rationals and compared exactly.
+(FLINT's exponents are unbounded, so lam^k never underflows). Balls that still overlap may belong to
+histories that differ only in what a maximum passed over: with the largest in the place of every
+maximum (`_settled`) they become the same node. If not, the values are computed as rationals and
+compared exactly.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx, fmpq
 
 from simulate.runs.encoding import EncodedLaw
+from simulate.runs.events import Events, since_restart
+from simulate.runs.recent import enclosed
 
 __all__ = ["History"]
 
 _PRECISIONS = (128, 512, 2048)
-_LARGEST_PRECISION = _PRECISIONS[-1]
+_RECENT = (128, 512)
 
 IntArray = npt.NDArray[np.int64]
 HowMade = tuple[str, tuple[int, ...]]
@@ -40,14 +44,8 @@ class History:
         self._keep, self._boot = algorithm.keep, algorithm.bootstrap
         self._nodes: list[HowMade] = [("zero", ())]
         self._index: dict[HowMade, int] = {self._nodes[0]: 0}
-        self._actions = encoded.law.actions
-        self._free = np.array([value == 0 for value in encoded.gains])
         self._trace = np.zeros((0, 6), dtype=np.int64)
-        # What happened, in order: the entry (row * actions + action; -1: none), how often it was
-        # rejected (0: it was learnt from a gain), the gain, and the row whose maximum entered (-1:
-        # its own). All changes of an entry stand together in `_changes`, as entry * events + event.
-        self._events: tuple[IntArray, ...] = (np.zeros(0, dtype=np.int64),) * 4
-        self._changes: list[int] = []
+        self._events = Events.of(encoded, self._trace)
         self._after: dict[int, int] = {}
         self._enclosed: dict[int, dict[int, arb]] = {}
 
@@ -62,48 +60,43 @@ class History:
     def entries(self, position: int) -> list[int]:
         """Return the nodes of the row that the agent sees at a position."""
         row = int(self._encoded.law.row[position])
-        return [self._before(entry, len(self._events[0])) for entry in self._of_row(row)]
+        events = self._events
+        return [self._node_of(events.last(e, len(events))) for e in events.of_row(row)]
 
-    def _of_row(self, row: int) -> range:
-        return range(row * self._actions, (row + 1) * self._actions)
-
-    def _last(self, entry: int, event: int) -> int:
-        """Return the last event before `event` that changed an entry, or -1."""
-        first = entry * len(self._events[0])
-        place = bisect_left(self._changes, first + event) - 1
-        return self._changes[place] - first if place >= 0 and self._changes[place] >= first else -1
-
-    def _before(self, entry: int, event: int) -> int:
-        """Return the node of an entry before an event."""
-        last = self._last(entry, event)
-        if last < 0:
+    def _node_of(self, event: int) -> int:
+        """Return the node of the value that an event made (-1: 0)."""
+        if event < 0:
             return 0
-        stack = [last]  # histories are long: no recursion
+        stack = [event]  # histories are long: no recursion
         while stack:
             now = stack[-1]
             if now in self._after:
                 stack.pop()
                 continue
-            own, count, _, target = (int(column[now]) for column in self._events)
-            parts = [own] if count or target < 0 else [own, *self._of_row(target)]
-            needed = [self._last(part, now) for part in parts]
+            own, others = self._events.made_of(now)
+            needed = [own, *others]
             missing = [part for part in needed if part >= 0 and part not in self._after]
             if missing:
                 stack += missing
             else:
                 self._after[now] = self._made(now, [self._after.get(part, 0) for part in needed])
                 stack.pop()
-        return self._after[last]
+        return self._after[event]
 
     def _made(self, event: int, parts: Sequence[int]) -> int:
         """Return the node that an event makes of an entry and of the row it looks at."""
-        _, count, gain, target = (int(column[event]) for column in self._events)
-        node = best = parts[0]
+        count = int(self._events.count[event])
+        node = parts[0]
         if count == 0:
-            if target >= 0:
-                others = sorted(set(parts[1:]))
-                best = others[0] if len(others) == 1 else self._node("max", *others)
-            return self._node("learn", node, gain, best)
+            best = self._largest_node(parts[1:]) if len(parts) > 1 else node
+            return self._node("learn", node, int(self._events.gain[event]), best)
+        return self._decayed(node, count)
+
+    def _largest_node(self, parts: Iterable[int]) -> int:
+        nodes = sorted(set(parts))
+        return nodes[0] if len(nodes) == 1 else self._node("max", *nodes)
+
+    def _decayed(self, node: int, count: int) -> int:
         if node == 0:
             return 0
         kind, inner = self._nodes[node]
@@ -111,48 +104,46 @@ class History:
             node, count = inner[0], inner[1] + count
         return self._node("decay", node, count)
 
-    def replay(self, trace: npt.NDArray[np.int64]) -> None:
+    def replay(self, trace: IntArray) -> None:
         """Add the events of a trace; see `simulate.kernels.records.Written` for its columns."""
-        law = self._encoded.law
-        trace = np.concatenate([self._trace, trace])
-        restarts = np.flatnonzero(trace[:, 1] < 0)
-        if restarts.size:  # it forgets everything
-            trace = trace[restarts[-1] + 1 :]
-        self._trace = trace
-        _, place, mask, rejections, chosen, direction = trace.T
-        made = chosen >= 0
-        at = law.kind[place], np.where(made, chosen, 0), np.where(made, direction, 0)
-        row, gain = law.row[place].astype(np.int64), law.gain[at].astype(np.int64)
-        accepted = law.accepted[at] != 0
-        after = law.row[np.clip(place + 2 * at[2] - 1, 0, law.n)]
-        decays = (rejections > 0) & (mask & (mask - 1) == 0)
-        only = np.log2(np.maximum(mask, 1)).astype(np.int64)  # powers of two are exact
-        none, zero = np.full(len(trace), -1), np.zeros(len(trace), dtype=np.int64)
-        first = row * self._actions
-        # A line has two events: its rejections, and then what was proposed at last.
-        pairs = (
-            (np.where(decays, first + only, none), np.where(made, first + at[1], none)),
-            (rejections, (made & ~accepted & self._free[gain]).astype(np.int64)),
-            (zero, gain),
-            (none, np.where(accepted & (after != row), after, none)),
-        )
-        self._events = tuple(np.stack(pair, axis=1).ravel() for pair in pairs)
-        entry = self._events[0]
-        changed = np.flatnonzero(entry >= 0)
-        self._changes = np.sort(entry[changed] * len(entry) + changed).tolist()
-        self._after.clear()
+        self.follow(np.concatenate([self._trace, trace]))
+
+    def follow(self, trace: IntArray) -> None:
+        """Take a trace in the place of the one so far, and keep what both begin with."""
+        trace = since_restart(trace)
+        shared = min(len(trace), len(self._trace))
+        differ = np.flatnonzero((trace[:shared] != self._trace[:shared]).any(axis=1))
+        common = 2 * int(differ[0] if differ.size else shared)
+        self._trace, self._events = trace, Events.of(self._encoded, trace)
+        self._after = {event: node for event, node in self._after.items() if event < common}
 
     def largest(self, candidates: Iterable[int]) -> set[int]:
         """Return those of the nodes whose values are exactly the largest."""
         nodes = set(candidates)
         for bits in _PRECISIONS:
-            values = self._balls(nodes, bits)
-            nodes = {i for i in nodes if not any(values[j] > values[i] for j in nodes)}
+            nodes = _not_beaten(nodes, self._balls(nodes, bits))
             if len(nodes) == 1:
                 return nodes
-        exact = self._rationals(nodes)
-        best = max(exact[i] for i in nodes)
-        return {i for i in nodes if exact[i] == best}
+        settled = self._settled(nodes, _PRECISIONS[-1])
+        if len(set(settled.values())) == 1:
+            return nodes
+        exact = self._rationals(set(settled.values()))
+        best = max(exact[node] for node in settled.values())
+        return {node for node in nodes if exact[settled[node]] == best}
+
+    def _settled(self, nodes: set[int], bits: int) -> dict[int, int]:
+        """Return nodes of the same values, with the largest in the place of every maximum."""
+        values = self._balls(nodes, bits)
+        same = {0: 0}
+        for index in self._ancestors(nodes, same):
+            kind, parts = self._nodes[index]
+            if kind == "decay":
+                same[index] = self._decayed(same[parts[0]], parts[1])
+            elif kind == "learn":
+                same[index] = self._node("learn", same[parts[0]], parts[1], same[parts[2]])
+            else:
+                same[index] = self._largest_node(same[i] for i in _not_beaten(set(parts), values))
+        return {node: same[node] for node in nodes}
 
     def _ancestors(self, nodes: set[int], known: Container[int]) -> list[int]:
         """Return everything the nodes are made of but what is known, ingredients first."""
@@ -217,11 +208,22 @@ class History:
         ----------
         candidates : mask of the entries that may be largest; a proven superset of the answer
         """
-        row, now = int(self._encoded.law.row[position]), len(self._events[0])
-        entries = {
-            a: self._before(entry, now)
-            for a, entry in enumerate(self._of_row(row))
+        events, row = self._events, int(self._encoded.law.row[position])
+        made = {
+            a: events.last(entry, len(events))
+            for a, entry in enumerate(events.of_row(row))
             if candidates >> a & 1
         }
-        best = self.largest(entries.values())
-        return sum(1 << a for a, node in entries.items() if node in best)
+        open_ = set(made.values())
+        for bits in _RECENT:
+            open_ = _not_beaten(open_, enclosed(self._encoded, events, open_, bits))
+            if len(open_) == 1:
+                return sum(1 << a for a, event in made.items() if event in open_)
+        nodes = {event: self._node_of(event) for event in open_}
+        best = self.largest(nodes.values())
+        return sum(1 << a for a, event in made.items() if nodes.get(event) in best)
+
+
+def _not_beaten(places: set[int], values: Mapping[int, arb]) -> set[int]:
+    """Return the places that no other surely exceeds."""
+    return {i for i in places if not any(values[j] > values[i] for j in places)}

@@ -258,13 +258,13 @@ class Game:
     def _settle(self, run: int, hits: IntArray, facts: IntArray) -> list[int]:
         """Play a run to its end, deciding exactly what the kernel cannot."""
         decisions: list[int] = []
+        history = History(self._encoded)
         while True:
             played = self.play_one(run, decisions)
             if played.facts[0] != self.kernels.UNDECIDED:
                 hits[:], facts[:] = played.hits, played.facts
                 return decisions
-            history = History(self._encoded)
-            history.replay(played.trace)
+            history.follow(played.trace)
             decisions.append(history.decide(int(played.facts[6]), int(played.facts[5])))
 
     def play_one(self, run: int, decisions: Sequence[int], limit: int | None = None) -> Played:

@@ -166,6 +166,7 @@ def _with_q_rows(
         seconds=time.perf_counter() - begun,
         monitors=counts,
         stuck=stuck,
+        events=facts[:, 7].copy(),
     )
 
 
@@ -203,6 +204,7 @@ def _without_q_rows(
         decisions=np.zeros_like(played.steps),
         seconds=played.seconds,
         stuck=played.stuck,
+        events=played.events,
     )
 
 

@@ -6,7 +6,8 @@ and every statistic has to say what it does with it. Nothing here averages over 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -119,6 +120,7 @@ class Samples:
     limit, restart : step limit and restart period, None if there is none
     stuck : [run] position at which a censored run surely stays for ever, else -1; None where it
         was not recorded. The event kernel sees it where every move is rejected
+    events : [run] draws that the kernel made, which is what a run costs; None: not recorded
     """
 
     law: StepLaw | JumpingLaw | SearchTable = field(repr=False)
@@ -137,6 +139,16 @@ class Samples:
     seconds: float
     monitors: Monitors | None = None
     stuck: IntArray | None = None
+    events: IntArray | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Samples]) -> Samples:
+        """Return runs that were played in parts, one after the other, without monitors."""
+        both: dict[str, Any] = {"seconds": sum(part.seconds for part in parts)}
+        for name in ("hits", "steps", "censored", "restarts", "decisions", "stuck", "events"):
+            columns = [getattr(part, name) for part in parts]
+            both[name] = None if any(c is None for c in columns) else np.concatenate(columns)
+        return replace(parts[0], **both)
 
     @property
     def runs(self) -> int:

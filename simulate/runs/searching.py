@@ -124,13 +124,14 @@ class SearchTable:
 
 @dataclass(frozen=True)
 class Played:
-    """What came out: per run hits of milestones, steps, whether it was cut off, restarts, traps."""
+    """What came out, per run: hits of milestones, steps, if cut off, restarts, traps, events."""
 
     hits: IntArray
     steps: IntArray
     censored: npt.NDArray[np.bool_]
     restarts: IntArray
     stuck: IntArray
+    events: IntArray
     seconds: float
 
 
@@ -150,7 +151,7 @@ def play_search(
     table = search.table()
     modes = len(search.algorithm.modes)
     limit, restart = how.limit or _UNLIMITED, how.restart or 0
-    facts = np.zeros((how.runs, 4), dtype=np.int64)
+    facts = np.zeros((how.runs, 5), dtype=np.int64)
     key = stream_key(how.seed, *path)
 
     def block(first: int, part: IntArray, flag: IntArray, _: slice) -> None:
@@ -168,7 +169,8 @@ def play_search(
         )
     censored = facts[:, 0] != 0
     hits = np.where(censored, -1, facts[:, 1])[:, None]
-    return Played(hits, facts[:, 1].copy(), censored, facts[:, 2].copy(), stuck, seconds)
+    steps, restarts, events = (facts[:, k].copy() for k in (1, 2, 4))
+    return Played(hits, steps, censored, restarts, stuck, events, seconds)
 
 
 def _moves(law: StepLaw | JumpingLaw) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
@@ -205,7 +207,7 @@ def play_exploring(
     algorithm = law.algorithm
     moves = _moves(law)
     limit, restart = how.limit or _UNLIMITED, how.restart or 0
-    facts = np.zeros((how.runs, 4), dtype=np.int64)
+    facts = np.zeros((how.runs, 5), dtype=np.int64)
     ends = np.array(law.landscape.milestones, dtype=np.int64)
     begin, final = ({0: fmpq(1)}, frozenset((law.optimum,))) if between is None else between
     if between is not None:
@@ -230,7 +232,8 @@ def play_exploring(
             f"a run of seed {how.seed} can never end: every further move is rejected at position "
             f"{int(stuck[stuck >= 0][0])}; give a step limit with `limit`"
         )
-    return Played(hits, facts[:, 1].copy(), facts[:, 0] != 0, facts[:, 2].copy(), stuck, seconds)
+    steps, restarts, events = (facts[:, k].copy() for k in (1, 2, 4))
+    return Played(hits, steps, facts[:, 0] != 0, restarts, stuck, events, seconds)
 
 
 def _in_blocks(
