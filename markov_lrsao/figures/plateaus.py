@@ -62,7 +62,7 @@ def local_exponents(ns: Sequence[int], means: Sequence[Simulated]) -> list[list[
     return found
 
 
-def _cells() -> Iterator[tuple[int, str, int]]:
+def _variants() -> Iterator[tuple[int, str, int]]:
     """Yield number of plateaus, bridges, and a number that tells the series apart."""
     for i, count in enumerate(COUNTS):
         for j, bridges in enumerate(BRIDGES):
@@ -106,7 +106,7 @@ def _growth(settings: Settings, progress: Progress) -> FigureData:
     ]
     notes = _notes(settings)
     with progress("simulated", total=len(ns) * len(COUNTS) * len(BRIDGES)) as bar:
-        for count, bridges, k in _cells():
+        for count, bridges, k in _variants():
             means = []
             for n in ns:
                 total, phases = _of(settings, n, count, bridges)
@@ -141,7 +141,7 @@ def _regions(settings: Settings, progress: Progress) -> FigureData:
     series = []
     names: list[str] = []
     with progress("simulated", total=len(COUNTS) * len(BRIDGES)) as bar:
-        for count, bridges, k in _cells():
+        for count, bridges, k in _variants():
             names = list(Landscape.regions(n, (WIDTH,) * count, bridges).phases)
             _, phases = _of(settings, n, count, bridges)
             from_the_end = range(1 - len(phases), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer.main
 from commands import Command
 from typer.exceptions import TyperException
 
+from markov_lrsao import progress
 from markov_lrsao.cli import main
 from markov_lrsao.cli.app import app
 
@@ -104,6 +106,8 @@ def test_examples_run(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Without an error or warning; how long it takes here, and so its progress, is no matter."""
+    monkeypatch.setattr(progress, "LINE_SECONDS", math.inf)
     monkeypatch.chdir(tmp_path)
     for line in examples(help_page(name, 80, capsys, monkeypatch)):
         code, out, err = command(*line)

@@ -196,7 +196,9 @@ def test_what_readme_says_about_make_run(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_plan_in_the_documents_can_be_read(tmp_path: Path) -> None:
+    """Files of landscapes, of algorithms, and plans of sweeps: each by who reads it."""
     from markov_lrsao import Landscape
+    from markov_lrsao.model.search_files import SearchFile
     from simulate.sweeps.plan import Plan
 
     found = [b for path in DOCUMENTS for b in blocks(path) if b.language == "toml"]
@@ -206,6 +208,8 @@ def test_a_plan_in_the_documents_can_be_read(tmp_path: Path) -> None:
         path.write_text(block.body, encoding="utf-8")
         if "[objectives" in block.body:
             assert Landscape.named(str(path), n=12)
+        elif "[[actions]]" in block.body:
+            assert SearchFile.read(path).at(12).actions
         else:
             assert Plan.load(path)
 

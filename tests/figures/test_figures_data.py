@@ -339,10 +339,8 @@ def test_a_drawn_site_crosses_as_the_whole_automaton_does(
 
     assert walks(drawn_steps, "0", 6) == walks(steps, 0, 6)
     for e in data.edges:
-        formula = e["label"].split("\n")[1].replace("p/", f"*{p}/").replace("(*", "(1*")
-        formula = re.sub(r"(?<=\d)\(", "*(", formula.replace("3n", "3*n").replace("2n", "2*n"))
-        formula = re.sub(r"(^|[ (])\*", r"\g<1>1*", formula).replace("n-p", f"n-{p}")
-        value = eval(formula, {"n": fmpq(n)})  # the label, written by the code under test
+        formula = re.sub(r"(?<=[\dnp)])(?=[np(])", "*", e["label"].split("\n")[1])  # 3n: 3*n
+        value = eval(formula, {"n": fmpq(n), "p": fmpq(p)})  # written by the code under test
         assert value == rational(e["probability"]), e["label"]
 
 
