@@ -282,7 +282,14 @@ def _quotient_first(
     """Yield the quotient instead of the first level that leaves something open, if it is finite."""
     tried = False
     for found in levels:
-        if not tried and (isinstance(found, Refused) or found.undecided):
+        match found:
+            case Refused(CrossingError()):  # that way does not apply here, another may
+                is_open = False
+            case Refused():
+                is_open = True
+            case _:
+                is_open = bool(found.undecided)
+        if is_open and not tried:
             tried = True
             stable = attempt(lambda: quotient_level(law, largest=largest))
             if isinstance(stable, Refined):
