@@ -161,7 +161,8 @@ print(stream_words(np.uint64(1), np.uint64(2), 3, 0, 4).tolist())
 """
 CHANGES = {
     "philox": ("0xD2E7470EE14C6C93", "0xD2E7470EE14C6C95"),
-    "entries": ("elif order == LESS:", "elif order ==   -7:"),
+    "entries": ("elif found == LESS:", "elif found ==   -7:"),
+    "tops": ("if order == GREATER or", "if order == LESS    or"),
     "updates": ("if value > largest:", "if value < largest:"),
     "monitors": ("if q[i] > q[i + ERROR]:", "if q[i] < q[i + ERROR]:"),
 }

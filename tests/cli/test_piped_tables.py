@@ -46,7 +46,7 @@ CASES = {
         "--engine-n",
         "0",
     ],
-    "distribution": ["distribution", "--n", "9", "--ell", "2", "--at", "20,40"],
+    "law-tables": ["distribution", "--n", "9", "--ell", "2", "--at", "20,40"],
     "sites": ["sites", "--n", "12", "--ell", "3"],
     "trace": ["trace", "--n", "9", "--ell", "2", "--steps", "8"],
     "map": [
@@ -236,7 +236,7 @@ def drain(terminal: int) -> str:
         chunks.append(chunk)
 
 
-@pytest.mark.parametrize("name", ["sites", "distribution"])
+@pytest.mark.parametrize("name", ["sites", "law-tables"])
 def test_terminals_get_bold_headers_and_the_same_text(
     name: str, folder: Path, piped: Callable[..., str]
 ) -> None:

@@ -229,8 +229,8 @@ SOURCES = {
     "ties go to the first": ("simulate/kernels/moves.py", "x = below(stream, total)\n", "x = 0\n"),
     "the old row's maximum": (
         "simulate/kernels/play.py",
-        "        target = width * law.row[to]\n",
-        "        target = row\n",
+        "learn(numbers, q, tops, names, actions, row, law.row[to], mask, action, g)\n",
+        "learn(numbers, q, tops, names, actions, row, row, mask, action, g)\n",
     ),
     "down and up exchanged": (
         "simulate/kernels/play.py",

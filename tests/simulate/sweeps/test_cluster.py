@@ -24,9 +24,9 @@ from simulate.sweeps.sweep import SchedulerError, run_sweep
 LONG: dict[str, Any] = {
     "n": [300, 320, 340, 360, 380, 400],
     "ell": 2,
-    "runs": 400,
+    "runs": 1200,
     "seed": 5,
-    "batch": 20,
+    "batch": 60,
     "kernel": "step",
 }
 
@@ -67,12 +67,12 @@ def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Sign
         process.send_signal(how)
         code = process.wait(timeout=60)
     assert code == (-signal.SIGKILL if how is signal.SIGKILL else 130)
-    total = 6 * 400 // 20
+    total = 6 * LONG["runs"] // LONG["batch"]
     assert 10 <= len(table(out)) - 6 < total
     again = subprocess.run(
         command("sweep", plan, "--out", out, "--json"), capture_output=True, check=True, text=True
     )
-    assert 0 < json.loads(again.stdout)["played_now"] < 400 * 6
+    assert 0 < json.loads(again.stdout)["played_now"] < 6 * LONG["runs"]
     undisturbed = tmp_path / "undisturbed.sqlite"
     run_sweep(Plan.load(plan), undisturbed)
     assert table(out) == table(undisturbed)
