@@ -94,11 +94,11 @@ def test_help_pages_are_plain_text(
     assert max(map(len, rest.splitlines())) <= 80
 
 
-SERVES = "explore"
-"""Runs until it is interrupted; tests/explore starts and asks it."""
+ELSEWHERE = ("explore", "report")
+"""The first runs until it is interrupted; tests/explore and tests/report start them."""
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != SERVES])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ELSEWHERE])
 def test_examples_run(
     name: str,
     tmp_path: Path,
