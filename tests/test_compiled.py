@@ -162,8 +162,7 @@ print(stream_words(np.uint64(1), np.uint64(2), 3, 0, 4).tolist())
 CHANGES = {
     "philox": ("0xD2E7470EE14C6C93", "0xD2E7470EE14C6C95"),
     "entries": ("elif found == LESS:", "elif found ==   -7:"),
-    "tops": ("if order == GREATER or", "if order == LESS    or"),
-    "updates": ("if value > largest:", "if value < largest:"),
+    "updates": ("(nv, ne, ns, nt, v, e, s, t)", "(v, e, s, t, nv, ne, ns, nt)"),
     "monitors": ("if q[i] > q[i + ERROR]:", "if q[i] < q[i + ERROR]:"),
 }
 """A helper -> a text in it, and another of the same length that plays or counts differently."""

@@ -16,8 +16,6 @@ from markov_lrsao import progress
 from markov_lrsao.cli import main
 from markov_lrsao.cli.app import app
 
-pytestmark = pytest.mark.slow  # a minute and more together
-
 GROUP = typer.main.get_command(app)
 COMMANDS = {name: GROUP.commands[name] for name in GROUP.commands}  # type: ignore[attr-defined]
 
@@ -49,6 +47,7 @@ def parse(arguments: list[str]) -> None:
     COMMANDS[name].make_context(name, rest, parent=context)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [50, 80, 200])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_that_parses(
@@ -60,12 +59,14 @@ def test_every_command_has_an_example_that_parses(
         parse(line)
 
 
+@pytest.mark.slow
 def test_the_parser_refuses_wrong_examples() -> None:
     for wrong in (["exact", "--m", "9"], ["export", "--n", "9"], ["exact", "--method", "guess"]):
         with pytest.raises(TyperException):
             parse(wrong)
 
 
+@pytest.mark.slow
 def test_the_first_page_has_an_example(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ def test_the_first_page_has_an_example(
         parse(line)
 
 
+@pytest.mark.slow
 def test_summaries_are_not_cut(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +85,7 @@ def test_summaries_are_not_cut(
         assert name + "".join(summary.split()) in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_pages_are_plain_text(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -94,11 +97,16 @@ def test_help_pages_are_plain_text(
     assert max(map(len, rest.splitlines())) <= 80
 
 
-ELSEWHERE = ("explore", "report")
-"""The first runs until it is interrupted; tests/explore and tests/report start them."""
+SERVES = "explore"
+"""Runs until it is interrupted; tests/explore starts and asks it."""
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ELSEWHERE])
+LONG = "report"
+"""Makes all figures and verdicts: minutes. tests/report has small pages in the second tier."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in (SERVES, LONG)])
 def test_examples_run(
     name: str,
     tmp_path: Path,
@@ -106,9 +114,29 @@ def test_examples_run(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    run_examples(name, tmp_path, command, capsys, monkeypatch)
+
+
+@pytest.mark.exhaustive
+def test_examples_of_long_work_run(
+    tmp_path: Path,
+    command: Command,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run_examples(LONG, tmp_path, command, capsys, monkeypatch)
+
+
+def run_examples(
+    name: str,
+    folder: Path,
+    command: Command,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Without an error or warning; how long it takes here, and so its progress, is no matter."""
     monkeypatch.setattr(progress, "LINE_SECONDS", math.inf)
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     for line in examples(help_page(name, 80, capsys, monkeypatch)):
         code, out, err = command(*line)
         assert (code, err) == (0, "")

@@ -237,7 +237,7 @@ ELSEWHERE = {
     "map": "9,900 points; the example of `map --help` is run instead",
     "curve": "200 sizes; the help page's example, a slow test, is the same",
     "figures": "the slow tests of the figures draw them all",
-    "report": "the help page's example, a slow test, is the same",
+    "report": "the help page's example, a test of the third tier, is the same",
     "explore": "serves until it is interrupted; tests/explore starts and asks it",
 }
 CHAIN = (

@@ -24,7 +24,22 @@ from markov_lrsao.storage import check_writable, write_whole
 
 pytestmark = pytest.mark.slow  # a minute and more together
 
-TINY = Scope(n_max=9, sizes=(100,), law=(9, 2), float_sizes=(20,), float_runs=4)
+TINY = Scope(
+    n_max=9,
+    sizes=(100,),
+    law=(9, 2),
+    float_sizes=(20,),
+    float_runs=4,
+    zero=(9,),
+    below=(32, 64),
+    above=(9,),
+    plateaus=((13, "3+3", "shared"),),
+    plateau_runs=20,
+    learning=((9, 2),),
+    cutoffs=(9,),
+    cutoff_runs=200,
+)
+"""Every part of the page, each as small as it can be: what is left out would be a full page's."""
 
 
 NAMES = ("objectives", "site-first")
