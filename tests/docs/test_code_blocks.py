@@ -228,7 +228,7 @@ def test_what_exchange_says_about_its_example(
 # -- commands in tables and sentences --------------------------------------------------------
 
 SLOW = (
-    *("distribution", "formula", "relax", "reference", "simulate", "cross-validate"),
+    *("distribution", "formula", "relax", "reference", "simulate"),
     *("replay", "reproduces"),
 )
 """Commands of README's table that take more than seconds; so do those outside (H)."""
@@ -238,6 +238,7 @@ ELSEWHERE = {
     "curve": "200 sizes; the help page's example, a slow test, is the same",
     "figures": "the slow tests of the figures draw them all",
     "report": "the help page's example, a test of the third tier, is the same",
+    "cross-validate": "the help page's example, a slow test, is the same",
     "explore": "serves until it is interrupted; tests/explore starts and asks it",
 }
 CHAIN = (
