@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from hashlib import sha256
@@ -36,6 +37,10 @@ def pytest_configure(config: pytest.Config) -> None:
     Tests start hundreds of processes and rewrite hundreds of modules, so bytecode is kept even
     where PYTHONDONTWRITEBYTECODE asks for none: without it `exact --n 9` takes a third longer.
     """
+    # A shell lets jobs in the background ignore Ctrl-C, and commands that tests start would inherit
+    # that: then they do without the process that waits for them.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if "NUMBA_CACHE_DIR" not in os.environ:

@@ -370,7 +370,7 @@ def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
-    exact = _wants_exact(options)
+    exact = _wants_exact(options) and is_small(law)
     levels = chains_with_values(law, largest, options.progress, exact=exact)
     if not isinstance(levels, Refused):
         return Followed(levels)

@@ -57,6 +57,7 @@ class Refined(Explored):
     after : where the last states are those of another block, with rows and clusters of its
         own, that block
     names : state number -> a text for people, where patterns do not tell
+    method : what answers from this block are said to come from
     """
 
     clusters: Clusters
@@ -64,6 +65,7 @@ class Refined(Explored):
     options: tuple[Options, ...]
     after: Refined | None = None
     names: Callable[[int], str] | None = None
+    method: str = "joint"
 
     @property
     def undecided(self) -> tuple[int, ...]:

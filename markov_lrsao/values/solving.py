@@ -63,7 +63,7 @@ def solve_values(block: Refined, field: Field, moments: int) -> Answer:
                 for k in range(_count(law))
             ]
         )
-        return Answer([_numbers(q) for q in (total, *phases)], "joint", chain.size)
+        return Answer([_numbers(q) for q in (total, *phases)], block.method, chain.size)
     if outcome.traps or outcome.wanders:
         traps = set(outcome.traps)
         lower = [
@@ -74,9 +74,9 @@ def solve_values(block: Refined, field: Field, moments: int) -> Answer:
             [Enclosed(low, None), *[UNKNOWN] * (moments - 1)] for low in lower
         ]
         trap = _trap(block, outcome) if outcome.traps else None
-        return Answer(values, "joint", size, undecided=met, trap=trap)
+        return Answer(values, block.method, size, undecided=met, trap=trap)
     values = [_enclosed(block, counted, moments) for counted in counted_phases(law)]
-    return Answer(values, "joint", size, undecided=met)
+    return Answer(values, block.method, size, undecided=met)
 
 
 def _count(law: StepLaw) -> int:
@@ -138,4 +138,4 @@ def _infinite(block: Refined, outcome: Fate, moments: int, met: fmpq | None) -> 
             )
         else:
             values.append(_enclosed_phase(block, outcome, k, moments))
-    return Answer(values, "joint", len(block.states), undecided=met, trap=trap)
+    return Answer(values, block.method, len(block.states), undecided=met, trap=trap)

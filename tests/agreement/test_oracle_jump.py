@@ -103,7 +103,7 @@ def test_law_of_the_position_from_the_start(merge: bool) -> None:
     assert compared >= steps
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_law_of_the_position_from_the_start_longer() -> None:
     oracle = Oracle.jump(9, 2)
     assert compare_laws(oracle, jump_chain(9, 2, merge=False), 40, largest=600_000) >= 16

@@ -93,7 +93,7 @@ def test_unknown_phase_is_refused() -> None:
         distribution(Landscape.jump(9, 2), paper(9), phase=4)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_thousands() -> None:
     law = distribution(Landscape.jump(2000, 2), paper(2000))
     assert law.method == "inversion"

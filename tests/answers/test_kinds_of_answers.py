@@ -96,7 +96,7 @@ def test_above_the_upper_bound_a_trap() -> None:
     assert result.phases[2].infinite
     assert result.trap is not None
     assert result.trap.state.startswith("p=6 ")  # n - l - 1, where J rejects both ways
-    assert re.search(r"\[6: (0=J>|L\? J0 )", result.trap.state)  # L, R: forgotten, or negative
+    assert re.search(r"\[6: J=0>(R>L|L>R|L=R)\]", result.trap.state)  # L and R were penalised
     samples = simulate(law_of(9, 2, "4/5", "1/10", "30"), runs=60_000, seed=7, limit=10**6)
     stuck = samples.censored.mean()
     error = (stuck * (1 - stuck) / samples.runs) ** 0.5

@@ -81,7 +81,7 @@ def test_closed_forms_equal_the_solver(n: int, ell: int) -> None:
     assert form.at(n, ell) == result.phases[2].value
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_closed_forms_equal_the_solver_for_all_small_instances() -> None:
     for n in range(9, 60):
         for ell in range(2, (n - 5) // 2 + 1):

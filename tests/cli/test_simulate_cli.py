@@ -85,7 +85,7 @@ def test_simulate_earl_with_a_budget(capsys: pytest.CaptureFixture[str]) -> None
     assert restarted["endless"] is None
 
 
-@pytest.mark.parametrize("algorithm", ["rls", "earl"])
+@pytest.mark.parametrize("algorithm", ["rls", pytest.param("earl", marks=pytest.mark.slow)])
 def test_runs_that_cannot_end_are_told(algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a limit a trap is an answer of its own, with exit code 1; with one it is censored."""
     arguments = ["simulate", "--n", "10", "--ell", "2", "--algorithm", algorithm]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flint import fmpq
 
-from markov_lrsao.crossing.blocks import Exit, State, Stretch, Target
+from markov_lrsao.crossing.blocks import Edge, Exit, State, Stretch
 from markov_lrsao.model.law import UP, StepLaw, add_shares
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.cells import Precision
@@ -34,7 +34,7 @@ def quotient_level(law: StepLaw, *, largest: int) -> Refined:
     rows = len(stretch.rows)
     end = Exit(UP, len(law.landscape.milestones), (0,) * rows)
 
-    def edges(lump: Lump) -> tuple[tuple[Target, object], ...]:
+    def edges(lump: Lump) -> tuple[Edge, ...]:
         assert lump.moves is not None
         return tuple(
             add_shares(
@@ -50,8 +50,9 @@ def quotient_level(law: StepLaw, *, largest: int) -> Refined:
         denominator=law.denominator,
         clusters=Clusters(law, Precision(fmpq(1), 0)),
         tracked=frozenset(),
-        options=tuple((edges(lump),) for lump in lumps),  # type: ignore[misc]
+        options=tuple((edges(lump),) for lump in lumps),
         names=lambda i: _described(law, lumps[i]),
+        method="quotient",
     )
 
 
