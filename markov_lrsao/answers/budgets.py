@@ -2,7 +2,8 @@
 
 Searches that do not learn have their law on (position, mode), agents that do the joint chain of all
 (position, patterns), which small instances have. Both are carried forwards step by step. Where no
-pattern decides a choice, and where agents explore, all tables of Q-values are: for few steps.
+pattern decides a choice, and where agents explore, all tables of Q-values are, for few steps; for
+more of them the likeliest, and what is left out makes an enclosure.
 
 >>> from markov_lrsao.model.algorithm import Algorithm
 >>> from markov_lrsao.model.landscape import Landscape
@@ -23,6 +24,7 @@ from flint import fmpq
 
 from markov_lrsao.answers.asked_laws import joint_forwards
 from markov_lrsao.answers.expected import check_hypothesis, check_learner
+from markov_lrsao.answers.forward_law import budgets_forward
 from markov_lrsao.answers.learners import begin_and_end, joint_between
 from markov_lrsao.answers.plan import Options
 from markov_lrsao.answers.searches import (
@@ -35,8 +37,11 @@ from markov_lrsao.answers.searches import (
 from markov_lrsao.answers.table_budgets import by_tables
 from markov_lrsao.errors import (
     ParameterError,
+    Refused,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
+    attempt,
+    granted,
 )
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.rationals import RationalLike, integer, rational_text, to_float
@@ -172,17 +177,33 @@ def _of_learner(
     """Carry the joint chain forwards, in fractions where that is little work, else in floats."""
     begin, _ = begin_and_end(law, start, None)
     if isinstance(law, JumpingLaw) or law.algorithm.epsilon != 0:
-        return by_tables(law, begin, values, good, times, options.progress)
+        return _of_tables(law, begin, values, good, times, options.progress)
     try:
         joint = joint_between(law, begin, frozenset((law.optimum,)), options)
     except UndecidedComparisonError:
-        return by_tables(law, begin, values, good, times, options.progress)
+        return _of_tables(law, begin, values, good, times, options.progress)
     found: list[tuple[Bounds, Bounds]] = []
     if options.field == "exact":
         found = _in_fractions(joint, begin, values, good, times)
     if len(found) < len(times):
         found += _in_floats(joint, begin, values, good, times)[len(found) :]
     return found
+
+
+def _of_tables(
+    law: StepLaw | JumpingLaw,
+    begin: Mapping[int, fmpq],
+    values: Sequence[fmpq],
+    good: frozenset[int],
+    times: Sequence[int],
+    progress: Progress,
+) -> list[tuple[Bounds, Bounds]]:
+    """Follow all tables in fractions, or, where they are too many, the likeliest in intervals."""
+    found = attempt(lambda: by_tables(law, begin, values, good, times, progress))
+    match found:
+        case Refused(StateSpaceTooLargeError()):
+            return budgets_forward(law, begin, values, good, times, progress)
+    return granted(found)
 
 
 def _in_fractions(

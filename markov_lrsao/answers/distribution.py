@@ -1,8 +1,9 @@
 r"""The law of the runtime: P(T <= t), P(T = t), quantiles and P(T = infinity), with error bounds.
 
 Small chains go through powers of the transition matrix (`markov_lrsao.answers.powers`), any n
-through inversion of the generating function (`markov_lrsao.answers.inversion`); what comes out
-is a `Distribution` (`markov_lrsao.answers.laws`).
+through inversion of the generating function (`markov_lrsao.answers.inversion`), agents that nothing
+decides through tables carried forwards (`markov_lrsao.answers.forward_law`); what comes out is a
+`Distribution` (`markov_lrsao.answers.laws`).
 
 Where not all comparisons are decided, one way of resolving them is evaluated, and the
 probability of ever meeting an open one is added to the error; E[T] is then an enclosure. Where
@@ -17,6 +18,7 @@ from typing import Literal, TypeAlias
 
 from markov_lrsao.answers.asked_laws import law_by_powers
 from markov_lrsao.answers.expected import check_hypothesis, check_learner, check_size
+from markov_lrsao.answers.forward_law import law_forward
 from markov_lrsao.answers.inversion import invert
 from markov_lrsao.answers.laws import Distribution
 from markov_lrsao.answers.plan import asked_elsewhere, is_small
@@ -44,7 +46,7 @@ def distribution(
     algorithm: Algorithm | AlgorithmFamily | Search | NamedAlgorithm | None = None,
     *,
     phase: int | None = None,
-    method: Literal["auto", "powers", "inversion"] = "auto",
+    method: Literal["auto", "powers", "inversion", "forward"] = "auto",
     outside_h: bool = False,
     start: Start | None = None,
     at_least: RationalLike | None = None,
@@ -58,7 +60,7 @@ def distribution(
     ----------
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     method : "powers" of the joint chain (small n), "inversion" of the generating function
-        (any n), or "auto"
+        (any n), "forward": tables carried forwards (small n, any agent, wide), or "auto"
     start, at_least : where runs begin and end; see `runtime`
 
     Raises
@@ -86,17 +88,21 @@ def distribution(
         raise ParameterError(f"phase = {phase} is out of range: choose 1..{count}")
     law = StepLaw.of(landscape, algorithm)
     small = is_small(law)
+    if law.algorithm.epsilon != 0 and method == "auto":
+        method = "forward"
     return _best(law, phase, _ways(method, small=small), progress, small=small)
 
 
 def _ways(method: str, *, small: bool) -> Sequence[Way]:
     """Return the ways to the law, the first to try first."""
+    if method == "forward":
+        return [law_forward]
     if method == "inversion":
         return [invert]
     if method == "powers":
         return [powers_of_patterns, powers_of_values]
     if small:
-        return [powers_of_patterns, invert, powers_of_values]
+        return [powers_of_patterns, invert, powers_of_values, law_forward]
     return [invert, powers_of_patterns]
 
 

@@ -24,8 +24,10 @@ from markov_lrsao.answers.plan import (
     asked_elsewhere,
     composed,
     counted,
+    is_small,
     joint,
     plan,
+    wants_exact,
     when_stuck,
 )
 from markov_lrsao.answers.results import RuntimeResult
@@ -44,7 +46,7 @@ from markov_lrsao.errors import (
     granted,
 )
 from markov_lrsao.exact.digits import check_digits
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import UNKNOWN, Infinite, Quantity
 from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
@@ -251,6 +253,9 @@ def seek_runtime(
         case Refused(NotAbsorbingError()):
             found = _solve(law, when_stuck(law, options), options, moments, digits)
     match found:
+        case Refused(UndecidedComparisonError()) if wants_exact(options) and is_small(law):
+            found = _seen_stuck(law, options, moments) or found
+    match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
             return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
         case Refused():
@@ -286,6 +291,19 @@ def _solve(
     from markov_lrsao.answers.counting import solved
 
     return solved(law, chosen, options, moments, digits)
+
+
+def _seen_stuck(law: StepLaw, options: Options, moments: int) -> Answer | None:
+    """Return that E[T] is infinite, where runs are seen to get stuck; None: they are not."""
+    from markov_lrsao.answers.forward_law import trap_forward
+
+    found = trap_forward(law, options.progress)
+    if found is None:
+        return None
+    infinite: list[Quantity] = [Infinite()] * moments
+    unknown: list[Quantity] = [UNKNOWN] * moments
+    phases = [unknown] * len(law.landscape.milestones)
+    return Answer([infinite, *phases], "forward", found[1], trap=found[0])
 
 
 def _instead(law: StepLaw, error: LrsaoError, tried: Method) -> str:

@@ -96,7 +96,7 @@ class Distribution(ABC):
     never : P(T = infinity), exact or enclosed
     error : every P(T <= t) is within this of the truth
     horizon : finite times beyond it have a probability below `error`
-    method : "powers" or "inversion"
+    method : "powers", "inversion" or "forward"
     """
 
     expectation: Quantity
@@ -137,9 +137,10 @@ class Distribution(ABC):
     def cdf(self, t: int | npt.NDArray[np.int64]) -> Any:
         """Return P(T <= t)."""
 
-    def until(self, horizon: int) -> tuple[FloatArray, float]:
+    def until(self, horizon: int) -> tuple[FloatArray, FloatArray]:
         """Return P(T <= t) for t = 0 .. horizon, and a bound of the error of each."""
-        return np.asarray(self.cdf(np.arange(horizon + 1)), dtype=float), self.error
+        values = np.asarray(self.cdf(np.arange(horizon + 1)), dtype=float)
+        return values, np.full(horizon + 1, self.error)
 
     def _times(self, t: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return times as an array, those beyond the horizon as the first beyond it."""
@@ -406,7 +407,7 @@ class Inversion(Distribution):
                 result[index] = most
         return float(result[0]) if np.ndim(t) == 0 else result
 
-    def until(self, horizon: int) -> tuple[FloatArray, float]:
+    def until(self, horizon: int) -> tuple[FloatArray, FloatArray]:
         """Return P(T <= t) for all t up to a horizon at once, by one Fourier transform.
 
         Its rounding, relative to the norm of all terms, is far below 16 u log2 N; see `Higham`,
@@ -429,4 +430,5 @@ class Inversion(Distribution):
         norm = float(np.linalg.norm(terms)) / self.points**0.5
         more = 16 * _UNIT * np.log2(self.points) * norm + 8 * _UNIT
         beyond = np.asarray(self.cdf(np.arange(last + 1, horizon + 1)), dtype=float)
-        return np.concatenate([np.clip(found, 0.0, most), beyond]), self.error + float(more)
+        values = np.concatenate([np.clip(found, 0.0, most), beyond])
+        return values, np.full(len(values), self.error + float(more))

@@ -69,6 +69,7 @@ __all__ = [
     "plan",
     "quotient",
     "slopes_follow",
+    "wants_exact",
     "when_stuck",
 ]
 
@@ -197,14 +198,14 @@ def plan(law: StepLaw, options: Options) -> Plan:
             match by_values:
                 case Refused():
                     return when_stuck(law, options)
-                case Bounded() if is_small(law) and _wants_exact(options):
+                case Bounded() if is_small(law) and wants_exact(options):
                     exact = quotient(law, options)
                     return by_values if isinstance(exact, Refused) else exact
             return by_values
     return found
 
 
-def _wants_exact(options: Options) -> bool:
+def wants_exact(options: Options) -> bool:
     """Whether seconds are well spent on an exact answer; maps have thousands of points to solve."""
     return options.method != "crossing" and options.tolerance <= TOLERANCE
 
@@ -370,7 +371,7 @@ def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
-    exact = _wants_exact(options) and is_small(law)
+    exact = wants_exact(options) and is_small(law)
     levels = chains_with_values(law, largest, options.progress, exact=exact)
     if not isinstance(levels, Refused):
         return Followed(levels)

@@ -170,9 +170,9 @@ def restarts(
             )
         until = horizon or 16 * law.n
         while True:
-            reached, error = cumulated(law, begin, target, until)
-            found = _best(landscape, chosen.name, reached, error, mean)
-            done = horizon is not None or found.settled or reached[-1] > 1 - 1e-9
+            ended, wrong = cumulated(law, begin, target, until)
+            found = _best(landscape, chosen.name, ended, wrong, mean)
+            done = horizon is not None or found.settled or ended[-1] > 1 - 1e-9
             if done or 2 * until * law.n * law.modes > 50 * _MOST:
                 return found
             until *= 2
@@ -182,9 +182,13 @@ def restarts(
         landscape, chosen, outside_h=outside_h, start=start, at_least=at_least, progress=progress
     )
     until = horizon or min(_MOST, known.horizon)
-    reached, error = known.until(until)
     name = algorithm_at(chosen, landscape.n).name
-    return _best(landscape, name, reached, error, known.expectation)
+    found = _best(landscape, name, *known.until(until), known.expectation)
+    if horizon is None and not found.settled and known.never.lower > 0:
+        # Runs that never end are paid for at every cut-off: some way on, nothing is better.
+        more = 1 + int(2 * found.value / float(known.never.lower))
+        found = _best(landscape, name, *known.until(min(_MOST, until + more)), known.expectation)
+    return found
 
 
 def from_runs(
@@ -248,14 +252,16 @@ def _best(
     landscape: Landscape | LeadingOnes,
     name: str,
     reached: FloatArray,
-    error: float,
+    error: float | FloatArray,
     mean: Quantity,
 ) -> RestartResult:
-    """Return the best cut-off of a law given by P(T <= t), t = 0, 1, .."""
+    """Return the best cut-off of a law given by P(T <= t), t = 0, 1, .., each with an error."""
+    error = np.broadcast_to(np.asarray(error), reached.shape)
     spent = np.concatenate([[0.0], np.cumsum(1.0 - reached)[:-1]])
     # A sum of c terms, each rounded, is wrong by less than c + 2 roundings of 2^-53 each.
     terms = np.arange(len(reached))
-    slack = error * terms + (terms + 4.0) * 2.0**-52 * spent
+    wrong = np.concatenate([[0.0], np.cumsum(error)[:-1]])
+    slack = wrong * (1.0 + terms * 2.0**-52) + (terms + 4.0) * 2.0**-52 * spent
     with np.errstate(divide="ignore", invalid="ignore"):
         curve = np.where(reached > 0, spent / reached, np.inf)
         upper = np.where(reached > error, (spent + slack) / (reached - error), np.inf)

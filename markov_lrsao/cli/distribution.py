@@ -47,6 +47,7 @@ class Method(StrEnum):
     auto = "auto"
     powers = "powers"
     inversion = "inversion"
+    forward = "forward"
 
 
 _QuantilesOption = Annotated[str, typer.Option("--quantiles", help=f"Levels in (0,1): {LIST}.")]
@@ -55,7 +56,10 @@ _PhaseOption = Annotated[
     int | None, typer.Option("--phase", help="One phase (1, 2, ..) instead of T.")
 ]
 _MethodOption = Annotated[
-    Method, typer.Option("--method", help="powers: small n; inversion: any n.")
+    Method,
+    typer.Option(
+        "--method", help="powers: small n; inversion: any n; forward: tables, with bounds."
+    ),
 ]
 
 

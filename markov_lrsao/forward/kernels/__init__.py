@@ -1,0 +1,1 @@
+"""Compiled kernels that move clouds of tables."""

@@ -1,0 +1,294 @@
+"""One step of a cloud of Q-tables, and the merging of tables that are alike.
+
+Entry (row r, action a) has the number r K + a. Of every table the cloud knows
+
+* low, high: an interval for each entry, ends rounded outwards;
+* name: the number of the entry's exact value, values being numbered in ascending order; -1: it has
+  none, and the interval is all that is known;
+* order: for each row and pair a < b of actions the sign of q_a - q_b, or OPEN. It outlives the
+  intervals: merging tables of the same order keeps it, though their hulls overlap.
+
+A row that is not changed keeps its order. The order is known of all tables of a hull, so that the
+greedy actions of a hull, where they are known, are those of every table in it.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from markov_lrsao.compiled import compiled
+
+__all__ = ["LOST", "OPEN", "STUCK", "expand", "keys", "merge", "outcomes"]
+
+OPEN = 2
+UNKNOWN = -1
+LOST, STUCK = -1, -2
+_ROUNDING = 8 * 2.0**-53
+_LEAST = 1e-300
+
+
+@compiled(forceinline=True, allocates=False)
+def _pair(a, b, actions):
+    """Return the number of the pair a < b within a row."""
+    return a * (2 * actions - a - 1) // 2 + b - a - 1
+
+
+@compiled(forceinline=True, allocates=False)
+def _compared(order, s, row, a, b, actions):
+    """Return the sign of q_a - q_b, or OPEN."""
+    pairs = actions * (actions - 1) // 2
+    if a < b:
+        return order[s, row * pairs + _pair(a, b, actions)]
+    known = order[s, row * pairs + _pair(b, a, actions)]
+    return known if known == OPEN else -known
+
+
+@compiled(forceinline=True, allocates=False)
+def _largest(order, s, row, actions):
+    """Return an action whose entry no other exceeds; -1: the order leaves it open."""
+    for a in range(actions):
+        best = True
+        for b in range(actions):
+            if b != a:
+                sign = _compared(order, s, row, a, b, actions)
+                if sign == OPEN or sign < 0:
+                    best = False
+                    break
+        if best:
+            return a
+    return -1
+
+
+@compiled(forceinline=True, allocates=False)
+def _tied(order, s, row, a, b, actions):
+    return a == b or _compared(order, s, row, a, b, actions) == 0
+
+
+@compiled(allocates=False)
+def outcomes(
+    position, low, high, order, row_of, first_move, move_to, gain_of, zero_gain, greedy, found
+):
+    """Write for every table how many successors it has; lost: -1, stuck for ever: -2.
+
+    A greedy agent is stuck where every greedy action refuses all moves without a gain, so that its
+    entry v becomes (keep + bootstrap) v. If v <= 0 it does not sink and stays the largest; if
+    v > 0 it stays positive, and the others, which are at most 0 and not chosen, stay below.
+
+    Parameters
+    ----------
+    greedy : whether only greedy actions are taken; else all are
+    """
+    actions = (len(first_move) - 1) // len(row_of)
+    for s in range(len(position)):
+        p = position[s]
+        row = row_of[p]
+        best = _largest(order, s, row, actions)
+        if best < 0:
+            found[s] = LOST
+            continue
+        count, leaves, rivals = 0, False, False
+        for a in range(actions):
+            tied = _tied(order, s, row, best, a, actions)
+            if greedy and not tied:
+                rivals = rivals or high[s, row * actions + a] > 0.0
+                continue
+            begin, end = first_move[p * actions + a], first_move[p * actions + a + 1]
+            count += end - begin
+            for m in range(begin, end):
+                leaves = leaves or move_to[m] != p or gain_of[m] != zero_gain
+        stuck = greedy and not leaves and (not rivals or high[s, row * actions + best] <= 0.0)
+        found[s] = STUCK if stuck else count
+
+
+@compiled(forceinline=True, allocates=False)
+def _learnt(q_low, q_high, gain_low, gain_high, m_low, m_high, keep, bootstrap):
+    """Return bounds of keep q + gain + bootstrap M; the coefficients are pairs of bounds.
+
+    Each product and sum is rounded once; the slack is eight roundings of the magnitudes.
+    """
+    a = q_low * (keep[0] if q_low >= 0.0 else keep[1])
+    b = m_low * (bootstrap[0] if m_low >= 0.0 else bootstrap[1])
+    slack = (abs(a) + abs(b) + abs(gain_low)) * _ROUNDING + _LEAST
+    low = a + gain_low + b - slack
+    a = q_high * (keep[1] if q_high >= 0.0 else keep[0])
+    b = m_high * (bootstrap[1] if m_high >= 0.0 else bootstrap[0])
+    slack = (abs(a) + abs(b) + abs(gain_high)) * _ROUNDING + _LEAST
+    return low, a + gain_high + b + slack
+
+
+@compiled(forceinline=True, allocates=False)
+def _sign(low, high, name, s, i, j):
+    """Return the sign of an entry's difference to another, as far as it is known."""
+    if name[s, i] != UNKNOWN and name[s, j] != UNKNOWN:
+        return np.sign(name[s, i] - name[s, j])
+    if low[s, i] > high[s, j]:
+        return 1
+    return -1 if high[s, i] < low[s, j] else OPEN
+
+
+@compiled(allocates=False)
+def expand(
+    position,
+    low,
+    high,
+    name,
+    order,
+    mass,
+    count,
+    row_of,
+    first_move,
+    move_to,
+    move_weight,
+    gain_of,
+    gains,
+    sums,
+    values,
+    keep,
+    bootstrap,
+    exploring,
+    to_position,
+    to_low,
+    to_high,
+    to_name,
+    to_order,
+    to_mass,
+):
+    """Write the successors of all tables that go on, one after the other.
+
+    Parameters
+    ----------
+    count : what `outcomes` returned
+    gains : bounds of each gain
+    sums : [name of q, name of M, gain] -> name of keep q + gain + bootstrap M, or UNKNOWN
+    values : bounds of each named value
+    exploring : the share of steps in which any action is taken
+    """
+    actions = (len(first_move) - 1) // len(row_of)
+    pairs = actions * (actions - 1) // 2
+    t = 0
+    for s in range(len(position)):
+        if count[s] < 0:
+            continue
+        p = position[s]
+        row = row_of[p]
+        best = _largest(order, s, row, actions)
+        ties = 0
+        for a in range(actions):
+            ties += _tied(order, s, row, best, a, actions)
+        for a in range(actions):
+            share = exploring / actions
+            if _tied(order, s, row, best, a, actions):
+                share += (1.0 - exploring) / ties
+            elif exploring == 0.0:
+                continue
+            i = row * actions + a
+            for m in range(first_move[p * actions + a], first_move[p * actions + a + 1]):
+                to, gain = move_to[m], gain_of[m]
+                to_position[t] = to
+                to_mass[t] = mass[s] * share * move_weight[m]
+                for j in range(low.shape[1]):
+                    to_low[t, j], to_high[t, j] = low[s, j], high[s, j]
+                    to_name[t, j] = name[s, j]
+                for j in range(order.shape[1]):
+                    to_order[t, j] = order[s, j]
+                seen = row_of[to] * actions
+                m_low, m_high = low[s, seen], high[s, seen]
+                for b in range(1, actions):
+                    m_low, m_high = max(m_low, low[s, seen + b]), max(m_high, high[s, seen + b])
+                known = _largest(order, s, row_of[to], actions)
+                m_name = UNKNOWN
+                if known >= 0:
+                    m_high = min(m_high, high[s, seen + known])
+                    m_name = name[s, seen + known]
+                named = UNKNOWN
+                if name[s, i] != UNKNOWN and m_name != UNKNOWN:
+                    named = sums[name[s, i], m_name, gain]
+                to_name[t, i] = named
+                if named != UNKNOWN:
+                    to_low[t, i], to_high[t, i] = values[named, 0], values[named, 1]
+                else:
+                    to_low[t, i], to_high[t, i] = _learnt(
+                        low[s, i],
+                        high[s, i],
+                        gains[gain, 0],
+                        gains[gain, 1],
+                        m_low,
+                        m_high,
+                        keep,
+                        bootstrap,
+                    )
+                for b in range(actions):
+                    if b != a:
+                        sign = _sign(to_low, to_high, to_name, t, i, row * actions + b)
+                        first, second = min(a, b), max(a, b)
+                        turned = sign if a < b or sign == OPEN else -sign
+                        to_order[t, row * pairs + _pair(first, second, actions)] = turned
+                t += 1
+    return t
+
+
+@compiled(forceinline=True, allocates=False)
+def _mixed(h, x):
+    """Return a hash of a hash and a number (the finaliser of splitmix64)."""
+    z = h ^ (x + np.uint64(0x9E3779B97F4A7C15) + (h << np.uint64(6)) + (h >> np.uint64(2)))
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled(allocates=False)
+def keys(position, low, high, order, mass, fine, found):
+    """Write a number for every table; tables with the same one are alike.
+
+    They have the same position and order, and entries in the same cells: `cells` to an octave of
+    |q|, the fewer the less likely a table is. Which tables are merged is a matter of width, not of
+    truth.
+    """
+    for s in range(len(position)):
+        cells = fine
+        rare = mass[s]
+        while rare < 1e-4 and cells > 1.0:
+            cells, rare = cells / 2.0, rare * 10.0
+        h = _mixed(np.uint64(position[s]), np.uint64(cells))
+        for k in range(order.shape[1]):
+            h = _mixed(h, np.uint64(order[s, k] + 1))
+        for i in range(low.shape[1]):
+            q = 0.5 * (low[s, i] + high[s, i])
+            cell = np.int64(0)
+            if q != 0.0:
+                cell = np.int64(math.floor(math.log2(abs(q)) * cells)) * 2 + (1 if q > 0.0 else 2)
+            h = _mixed(h, np.uint64(cell + 1_000_000))
+        found[s] = h
+
+
+@compiled(allocates=False)
+def merge(sequence, key, position, low, high, name, order, mass):
+    """Merge tables that are alike, in place at the first of them; others get mass 0.
+
+    `sequence` sorts the keys. Equal keys alone merge nothing: position and order are compared.
+    Returns the largest number of tables that became one.
+    """
+    longest, first = 1, 0
+    length = 1
+    for k in range(1, len(sequence)):
+        s, into = sequence[k], sequence[first]
+        alike = key[s] == key[into] and position[s] == position[into]
+        if alike:
+            for j in range(order.shape[1]):
+                alike = alike and order[s, j] == order[into, j]
+        if not alike:
+            first, length = k, 1
+            continue
+        length += 1
+        longest = max(longest, length)
+        mass[into] += mass[s]
+        mass[s] = 0.0
+        for i in range(low.shape[1]):
+            low[into, i] = min(low[into, i], low[s, i])
+            high[into, i] = max(high[into, i], high[s, i])
+            if name[into, i] != name[s, i]:
+                name[into, i] = UNKNOWN
+    return longest

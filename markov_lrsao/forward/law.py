@@ -1,0 +1,184 @@
+r"""P(T <= t) with bounds, a cloud of tables being carried forwards.
+
+Of the probability 1 that starts, some has ended after t steps, some is stuck for ever, some is
+under way and some was lost. What was lost up to t may have ended, or not:
+
+    ended(t) <= P(T <= t) <= ended(t) + lost(t),
+    stuck(t) <= P(T = infinity) <= 1 - ended(t).
+
+Masses are floats: products and sums of non-negative numbers. A step multiplies a mass by a share
+and a weight, each with a few roundings, and adds up to m of them; so the total is wrong by at most
+m + 16 roundings of 2^-53 a step, and that is added to both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forward.kernels import cloud
+from markov_lrsao.forward.model import Arrays, Law, arrays_of
+
+__all__ = ["Moment", "carry", "most_tables"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+_UNIT = 2.0**-53
+_NEGLIGIBLE = 1e-13
+_ENTRIES = 3_000_000
+"""Entries of all tables that are kept by default: some tenths of a second a step, some 400 MB."""
+
+
+@dataclass(eq=False)
+class Cloud:
+    """Tables with their probabilities; see `kernels.cloud`."""
+
+    position: IntArray
+    low: FloatArray
+    high: FloatArray
+    name: npt.NDArray[np.int16]
+    order: npt.NDArray[np.int8]
+    mass: FloatArray
+
+    @classmethod
+    def empty(cls, size: int, entries: int, pairs: int) -> Cloud:
+        """Return room for so many tables."""
+        return cls(
+            np.empty(size, dtype=np.int64),
+            np.empty((size, entries)),
+            np.empty((size, entries)),
+            np.empty((size, entries), dtype=np.int16),
+            np.empty((size, pairs), dtype=np.int8),
+            np.empty(size),
+        )
+
+    @classmethod
+    def start(cls, arrays: Arrays, begin: Mapping[int, float]) -> Cloud:
+        """Return tables of zeros."""
+        rows, actions = int(arrays.row_of.max()) + 1, arrays.actions
+        found = cls.empty(len(begin), rows * actions, rows * actions * (actions - 1) // 2)
+        found.position[:] = list(begin)
+        found.mass[:] = list(begin.values())
+        found.low[:] = found.high[:] = 0.0
+        found.name[:] = arrays.zero
+        found.order[:] = 0
+        return found
+
+    def chosen(self, which: IntArray) -> Cloud:
+        """Return some of the tables."""
+        return Cloud(
+            self.position[which],
+            self.low[which],
+            self.high[which],
+            self.name[which],
+            self.order[which],
+            self.mass[which],
+        )
+
+
+@dataclass(eq=False)
+class Moment:
+    """Where the probability is after some steps.
+
+    Attributes
+    ----------
+    tables : those under way
+    ended : probability of T = 0, 1, .., as far as it is known to have ended
+    lost : what was lost in each step
+    stuck : position -> probability that is known to stay there for ever
+    cut : what of the lost was too unlikely to be kept; of the rest the greedy action is open
+    rounding : every sum of these is wrong by at most this
+    largest : the largest number of tables at once
+    """
+
+    tables: Cloud
+    ended: list[float]
+    lost: list[float] = field(default_factory=lambda: [0.0])
+    stuck: dict[int, float] = field(default_factory=dict)
+    cut: float = 0.0
+    rounding: float = 0.0
+    largest: int = 1
+
+    @property
+    def going(self) -> float:
+        """What is under way."""
+        return float(self.tables.mass.sum())
+
+
+def most_tables(law: Law) -> int:
+    """Return how many tables are kept by default."""
+    rows = int(law.row.max()) + 1
+    return _ENTRIES // (len(law.actions) * rows)
+
+
+def carry(
+    law: Law, begin: Mapping[int, fmpq], *, fine: float, largest: int | None = None
+) -> Iterator[Moment]:
+    """Yield the same `Moment` after 0, 1, 2, .. steps from tables of zeros, each a step further.
+
+    Parameters
+    ----------
+    begin : probability of each position
+    fine : likely tables whose entries differ by a factor of more than 2^(1/fine) are kept apart
+    largest : tables to keep after each step, the likeliest; default `most_tables`
+    """
+    law.check_bounded()
+    largest = most_tables(law) if largest is None else largest
+    arrays = arrays_of(law)
+    going = {p: to_float(w) for p, w in begin.items() if w and p != law.optimum}
+    now = Moment(Cloud.start(arrays, going), [to_float(begin.get(law.optimum, fmpq(0)))])
+    now.rounding = 4 * _UNIT
+    while True:
+        yield now
+        _step(arrays, law.optimum, now, fine, largest)
+
+
+def _step(arrays: Arrays, optimum: int, now: Moment, fine: float, largest: int) -> None:
+    """Move all tables by one step; merge those that are alike; lose what is too unlikely."""
+    before, a = now.tables, arrays
+    count = np.empty(len(before.mass), dtype=np.int64)
+    cloud.outcomes(
+        *(before.position, before.low, before.high, before.order, a.row_of, a.first_move),
+        *(a.move_to, a.gain_of, a.zero_gain, a.exploring == 0.0, count),
+    )
+    lost = float(before.mass[count == cloud.LOST].sum())
+    for s in np.flatnonzero(count == cloud.STUCK).tolist():
+        p = int(before.position[s])
+        now.stuck[p] = now.stuck.get(p, 0.0) + float(before.mass[s])
+    size = int(np.maximum(count, 0).sum())
+    after = Cloud.empty(size, before.low.shape[1], before.order.shape[1])
+    cloud.expand(
+        *(before.position, before.low, before.high, before.name, before.order, before.mass, count),
+        *(a.row_of, a.first_move, a.move_to, a.move_weight, a.gain_of, a.gains, a.sums),
+        *(a.values, a.keep, a.bootstrap, a.exploring),
+        *(after.position, after.low, after.high, after.name, after.order, after.mass),
+    )
+    there = after.position == optimum
+    now.ended.append(float(after.mass[there].sum()))
+    now.tables, cut, longest = _merged(after.chosen(np.flatnonzero(~there)), fine, largest)
+    now.largest = max(now.largest, len(now.tables.mass))
+    now.lost.append(lost + cut)
+    now.cut += cut
+    now.rounding += (max(longest, len(count), size) + 16) * _UNIT
+
+
+def _merged(after: Cloud, fine: float, largest: int) -> tuple[Cloud, float, int]:
+    """Merge tables that are alike, and keep the likeliest; with what was cut, and longest sum."""
+    key = np.empty(len(after.mass), dtype=np.uint64)
+    cloud.keys(after.position, after.low, after.high, after.order, after.mass, fine, key)
+    sequence = np.argsort(key, kind="stable")
+    longest = cloud.merge(
+        *(sequence, key, after.position, after.low, after.high, after.name, after.order, after.mass)
+    )
+    kept = np.flatnonzero(after.mass > _NEGLIGIBLE)
+    if (many := len(kept) - largest) > 0:
+        kept = np.sort(kept[np.argpartition(after.mass[kept], many)[many:]])
+    left_out = np.ones(len(after.mass), dtype=np.bool_)
+    left_out[kept] = False
+    return after.chosen(kept), float(after.mass[left_out].sum()), int(longest)
