@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -70,16 +70,14 @@ class Cloud:
         found.order[:] = 0
         return found
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What kernels read and write."""
+        return self.position, self.low, self.high, self.name, self.order, self.mass
+
     def chosen(self, which: IntArray) -> Cloud:
         """Return some of the tables."""
-        return Cloud(
-            self.position[which],
-            self.low[which],
-            self.high[which],
-            self.name[which],
-            self.order[which],
-            self.mass[which],
-        )
+        return Cloud(*(array[which] for array in self.arrays))
 
 
 @dataclass(eq=False)
@@ -143,10 +141,7 @@ def _step(arrays: Arrays, optimum: int, now: Moment, fine: float, largest: int) 
     """Move all tables by one step; merge those that are alike; lose what is too unlikely."""
     before, a = now.tables, arrays
     count = np.empty(len(before.mass), dtype=np.int64)
-    cloud.outcomes(
-        *(before.position, before.low, before.high, before.order, a.row_of, a.first_move),
-        *(a.move_to, a.gain_of, a.zero_gain, a.exploring == 0.0, count),
-    )
+    cloud.outcomes(before.arrays, a.moves, a.zero_gain, a.exploring == 0.0, count)
     lost = float(before.mass[count == cloud.LOST].sum())
     for s in np.flatnonzero(count == cloud.STUCK).tolist():
         p = int(before.position[s])
@@ -154,10 +149,8 @@ def _step(arrays: Arrays, optimum: int, now: Moment, fine: float, largest: int) 
     size = int(np.maximum(count, 0).sum())
     after = Cloud.empty(size, before.low.shape[1], before.order.shape[1])
     cloud.expand(
-        *(before.position, before.low, before.high, before.name, before.order, before.mass, count),
-        *(a.row_of, a.first_move, a.move_to, a.move_weight, a.gain_of, a.gains, a.sums),
-        *(a.values, a.keep, a.bootstrap, a.exploring),
-        *(after.position, after.low, after.high, after.name, after.order, after.mass),
+        *(before.arrays, count, a.moves, a.gains, a.sums, a.values),
+        *((a.keep, a.bootstrap), a.exploring, after.arrays),
     )
     there = after.position == optimum
     now.ended.append(float(after.mass[there].sum()))
@@ -173,9 +166,7 @@ def _merged(after: Cloud, fine: float, largest: int) -> tuple[Cloud, float, int]
     key = np.empty(len(after.mass), dtype=np.uint64)
     cloud.keys(after.position, after.low, after.high, after.order, after.mass, fine, key)
     sequence = np.argsort(key, kind="stable")
-    longest = cloud.merge(
-        *(sequence, key, after.position, after.low, after.high, after.name, after.order, after.mass)
-    )
+    longest = cloud.merge(sequence, key, *after.arrays)
     kept = np.flatnonzero(after.mass > _NEGLIGIBLE)
     if (many := len(kept) - largest) > 0:
         kept = np.sort(kept[np.argpartition(after.mass[kept], many)[many:]])

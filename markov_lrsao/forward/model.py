@@ -48,6 +48,11 @@ class Arrays:
     zero_gain: int
     actions: int
 
+    @property
+    def moves(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:
+        """What can happen at a position, as kernels read it."""
+        return self.row_of, self.first_move, self.move_to, self.move_weight, self.gain_of
+
 
 def _bounds(value: fmpq) -> tuple[float, float]:
     """Return the floats next to a rational: both are it, if it is a float."""

@@ -68,9 +68,7 @@ def _tied(order, s, row, a, b, actions):
 
 
 @compiled(allocates=False)
-def outcomes(
-    position, low, high, order, row_of, first_move, move_to, gain_of, zero_gain, greedy, found
-):
+def outcomes(tables, moves, zero_gain, greedy, found):
     """Write for every table how many successors it has; lost: -1, stuck for ever: -2.
 
     A greedy agent is stuck where every greedy action refuses all moves without a gain, so that its
@@ -79,8 +77,11 @@ def outcomes(
 
     Parameters
     ----------
+    tables, moves : as for `expand`
     greedy : whether only greedy actions are taken; else all are
     """
+    position, _, high, _, order, _ = tables
+    row_of, first_move, move_to, _, gain_of = moves
     actions = (len(first_move) - 1) // len(row_of)
     for s in range(len(position)):
         p = position[s]
@@ -104,19 +105,18 @@ def outcomes(
 
 
 @compiled(forceinline=True, allocates=False)
-def _learnt(q_low, q_high, gain_low, gain_high, m_low, m_high, keep, bootstrap):
+def _learnt(q_low, q_high, gain, m_low, m_high, coefficients):
     """Return bounds of keep q + gain + bootstrap M; the coefficients are pairs of bounds.
 
     Each product and sum is rounded once; the slack is eight roundings of the magnitudes.
     """
+    keep, bootstrap = coefficients
     a = q_low * (keep[0] if q_low >= 0.0 else keep[1])
     b = m_low * (bootstrap[0] if m_low >= 0.0 else bootstrap[1])
-    slack = (abs(a) + abs(b) + abs(gain_low)) * _ROUNDING + _LEAST
-    low = a + gain_low + b - slack
+    low = a + gain[0] + b - (abs(a) + abs(b) + abs(gain[0])) * _ROUNDING - _LEAST
     a = q_high * (keep[1] if q_high >= 0.0 else keep[0])
     b = m_high * (bootstrap[1] if m_high >= 0.0 else bootstrap[0])
-    slack = (abs(a) + abs(b) + abs(gain_high)) * _ROUNDING + _LEAST
-    return low, a + gain_high + b + slack
+    return low, a + gain[1] + b + (abs(a) + abs(b) + abs(gain[1])) * _ROUNDING + _LEAST
 
 
 @compiled(forceinline=True, allocates=False)
@@ -129,45 +129,59 @@ def _sign(low, high, name, s, i, j):
     return -1 if high[s, i] < low[s, j] else OPEN
 
 
+@compiled(forceinline=True, allocates=False)
+def _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t):
+    for j in range(low.shape[1]):
+        to_low[t, j], to_high[t, j] = low[s, j], high[s, j]
+        to_name[t, j] = name[s, j]
+    for j in range(order.shape[1]):
+        to_order[t, j] = order[s, j]
+
+
+@compiled(forceinline=True, allocates=False)
+def _seen(low, high, name, order, s, row, actions):
+    """Return bounds of the largest entry of a row, and its name."""
+    first = row * actions
+    least, most = low[s, first], high[s, first]
+    for b in range(1, actions):
+        least, most = max(least, low[s, first + b]), max(most, high[s, first + b])
+    known = _largest(order, s, row, actions)
+    if known < 0:
+        return least, most, UNKNOWN
+    return least, min(most, high[s, first + known]), name[s, first + known]
+
+
+@compiled(forceinline=True, allocates=False)
+def _reorder(low, high, name, order, t, row, a, actions):
+    """Compare an entry that has changed with the others of its row."""
+    pairs = actions * (actions - 1) // 2
+    for b in range(actions):
+        if b != a:
+            sign = _sign(low, high, name, t, row * actions + a, row * actions + b)
+            turned = sign if a < b or sign == OPEN else -sign
+            order[t, row * pairs + _pair(min(a, b), max(a, b), actions)] = turned
+
+
 @compiled(allocates=False)
-def expand(
-    position,
-    low,
-    high,
-    name,
-    order,
-    mass,
-    count,
-    row_of,
-    first_move,
-    move_to,
-    move_weight,
-    gain_of,
-    gains,
-    sums,
-    values,
-    keep,
-    bootstrap,
-    exploring,
-    to_position,
-    to_low,
-    to_high,
-    to_name,
-    to_order,
-    to_mass,
-):
+def expand(tables, count, moves, gains, sums, values, coefficients, exploring, after):
     """Write the successors of all tables that go on, one after the other.
 
     Parameters
     ----------
-    count : what `outcomes` returned
+    tables, after : (position, low, high, name, order, mass)
+    count : what `outcomes` wrote
+    moves : (row of a position, first move of each position and action, where moves lead, their
+        weights, the numbers of their gains)
     gains : bounds of each gain
     sums : [name of q, name of M, gain] -> name of keep q + gain + bootstrap M, or UNKNOWN
     values : bounds of each named value
+    coefficients : bounds of keep, bounds of bootstrap
     exploring : the share of steps in which any action is taken
     """
+    position, low, high, name, order, mass = tables
+    to_position, to_low, to_high, to_name, to_order, to_mass = after
+    row_of, first_move, move_to, move_weight, gain_of = moves
     actions = (len(first_move) - 1) // len(row_of)
-    pairs = actions * (actions - 1) // 2
     t = 0
     for s in range(len(position)):
         if count[s] < 0:
@@ -189,45 +203,20 @@ def expand(
                 to, gain = move_to[m], gain_of[m]
                 to_position[t] = to
                 to_mass[t] = mass[s] * share * move_weight[m]
-                for j in range(low.shape[1]):
-                    to_low[t, j], to_high[t, j] = low[s, j], high[s, j]
-                    to_name[t, j] = name[s, j]
-                for j in range(order.shape[1]):
-                    to_order[t, j] = order[s, j]
-                seen = row_of[to] * actions
-                m_low, m_high = low[s, seen], high[s, seen]
-                for b in range(1, actions):
-                    m_low, m_high = max(m_low, low[s, seen + b]), max(m_high, high[s, seen + b])
-                known = _largest(order, s, row_of[to], actions)
-                m_name = UNKNOWN
-                if known >= 0:
-                    m_high = min(m_high, high[s, seen + known])
-                    m_name = name[s, seen + known]
-                named = UNKNOWN
-                if name[s, i] != UNKNOWN and m_name != UNKNOWN:
-                    named = sums[name[s, i], m_name, gain]
-                to_name[t, i] = named
-                if named != UNKNOWN:
-                    to_low[t, i], to_high[t, i] = values[named, 0], values[named, 1]
+                _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t)
+                least, most, named = _seen(low, high, name, order, s, row_of[to], actions)
+                if name[s, i] == UNKNOWN or named == UNKNOWN:
+                    known = UNKNOWN
                 else:
-                    to_low[t, i], to_high[t, i] = _learnt(
-                        low[s, i],
-                        high[s, i],
-                        gains[gain, 0],
-                        gains[gain, 1],
-                        m_low,
-                        m_high,
-                        keep,
-                        bootstrap,
-                    )
-                for b in range(actions):
-                    if b != a:
-                        sign = _sign(to_low, to_high, to_name, t, i, row * actions + b)
-                        first, second = min(a, b), max(a, b)
-                        turned = sign if a < b or sign == OPEN else -sign
-                        to_order[t, row * pairs + _pair(first, second, actions)] = turned
+                    known = sums[name[s, i], named, gain]
+                to_name[t, i] = known
+                if known == UNKNOWN:
+                    ends = _learnt(low[s, i], high[s, i], gains[gain], least, most, coefficients)
+                    to_low[t, i], to_high[t, i] = ends
+                else:
+                    to_low[t, i], to_high[t, i] = values[known, 0], values[known, 1]
+                _reorder(to_low, to_high, to_name, to_order, t, row, a, actions)
                 t += 1
-    return t
 
 
 @compiled(forceinline=True, allocates=False)
