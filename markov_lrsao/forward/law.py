@@ -25,7 +25,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward.kernels import cloud
 from markov_lrsao.forward.model import Arrays, Law, arrays_of
 
-__all__ = ["Moment", "carry", "most_tables"]
+__all__ = ["Cloud", "Moment", "carry", "most_tables"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -141,7 +141,8 @@ def _step(arrays: Arrays, optimum: int, now: Moment, fine: float, largest: int) 
     """Move all tables by one step; merge those that are alike; lose what is too unlikely."""
     before, a = now.tables, arrays
     count = np.empty(len(before.mass), dtype=np.int64)
-    cloud.outcomes(before.arrays, a.moves, a.zero_gain, a.exploring == 0.0, count)
+    lasting = a.keep[0] > 0.0 or a.bootstrap[0] > 0.0
+    cloud.outcomes(before.arrays, a.moves, a.zero_gain, lasting, a.exploring == 0.0, count)
     lost = float(before.mass[count == cloud.LOST].sum())
     for s in np.flatnonzero(count == cloud.STUCK).tolist():
         p = int(before.position[s])

@@ -19,7 +19,8 @@ from markov_lrsao.answers.forward_law import budgets_forward, law_forward, trap_
 from markov_lrsao.answers.table_budgets import by_tables
 from markov_lrsao.errors import ParameterError, Refused
 from markov_lrsao.exact.quantity import Infinite
-from markov_lrsao.forward.law import Moment, carry
+from markov_lrsao.forward.kernels import cloud
+from markov_lrsao.forward.law import Cloud, Moment, carry
 from markov_lrsao.forward.model import Arrays, arrays_of
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.progress import no_progress
@@ -32,6 +33,7 @@ LEARNERS = {
     "three-way tie": Algorithm.lrsao(Parameters.of("19/20", "1/10", "41/25")),
     "small penalty": Algorithm.lrsao(Parameters.of("1/2", "9/10", "1/10")),
     "EA+RL": Algorithm.earl(),
+    "forgets": replace(Algorithm.earl(), keep=fmpq(0), bootstrap=fmpq(0)),
     "explores": Algorithm.lrsao(Parameters.paper(9)).exploring("1/10"),
 }
 
@@ -251,3 +253,23 @@ def test_values_that_may_grow_are_refused() -> None:
     agent = replace(Algorithm.earl(), keep=fmpq(1))
     with pytest.raises(ParameterError, match=r"keep \+ bootstrap < 1"):
         next(carry(StepLaw.of(JUMP, agent), {0: ONE}, fine=4.0))
+
+
+@pytest.mark.parametrize(
+    ("other", "lasting", "stuck"),
+    [(-0.1, True, True), (-0.1, False, True), (0.0, True, True), (0.0, False, False)]
+    + [(0.1, True, False), (0.1, False, False)],
+)
+def test_what_is_stuck(other: float, lasting: bool, stuck: bool) -> None:
+    """J refuses both ways at 1 and has the value 1/2, which becomes 0 at once, or never."""
+    landscape = Landscape.from_arrays({"J": [0, 1, 0, 2], "O": [0, 1, 2, 3]}, "J")
+    arrays = arrays_of(StepLaw.of(landscape, Algorithm.earl()))
+    tables = Cloud.start(arrays, {1: 1.0})
+    first = 2 * int(arrays.row_of[1])
+    tables.low[0, first : first + 2] = tables.high[0, first : first + 2] = 0.5, other
+    tables.order[0, first // 2] = 1
+    count = np.zeros(1, dtype=np.int64)
+    cloud.outcomes(tables.arrays, arrays.moves, arrays.zero_gain, lasting, True, count)
+    assert count[0] == (cloud.STUCK if stuck else 2)
+    cloud.outcomes(tables.arrays, arrays.moves, arrays.zero_gain, lasting, False, count)
+    assert count[0] == 4  # an agent that explores leaves

@@ -68,16 +68,18 @@ def _tied(order, s, row, a, b, actions):
 
 
 @compiled(allocates=False)
-def outcomes(tables, moves, zero_gain, greedy, found):
+def outcomes(tables, moves, zero_gain, lasting, greedy, found):
     """Write for every table how many successors it has; lost: -1, stuck for ever: -2.
 
     A greedy agent is stuck where every greedy action refuses all moves without a gain, so that its
     entry v becomes (keep + bootstrap) v. If v <= 0 it does not sink and stays the largest; if
-    v > 0 it stays positive, and the others, which are at most 0 and not chosen, stay below.
+    v > 0 it stays positive, and the others, which are at most 0 and not chosen, stay below; but
+    for keep + bootstrap = 0, when it becomes 0, and they must be negative.
 
     Parameters
     ----------
     tables, moves : as for `expand`
+    lasting : whether keep + bootstrap > 0
     greedy : whether only greedy actions are taken; else all are
     """
     position, _, high, _, order, _ = tables
@@ -94,7 +96,8 @@ def outcomes(tables, moves, zero_gain, greedy, found):
         for a in range(actions):
             tied = _tied(order, s, row, best, a, actions)
             if greedy and not tied:
-                rivals = rivals or high[s, row * actions + a] > 0.0
+                rival = high[s, row * actions + a]
+                rivals = rivals or rival > 0.0 or (rival == 0.0 and not lasting)
                 continue
             begin, end = first_move[p * actions + a], first_move[p * actions + a + 1]
             count += end - begin
