@@ -37,13 +37,10 @@ from markov_lrsao.answers.searches import (
 from markov_lrsao.answers.table_budgets import by_tables
 from markov_lrsao.errors import (
     ParameterError,
-    Refused,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
-    attempt,
-    granted,
 )
-from markov_lrsao.exact.quantity import Quantity
+from markov_lrsao.exact.quantity import Enclosed, Quantity
 from markov_lrsao.exact.rationals import RationalLike, integer, rational_text, to_float
 from markov_lrsao.joint.enumeration import JointChain
 from markov_lrsao.memoryless.budgets import Bounds, after_steps
@@ -98,9 +95,14 @@ class BudgetResult:
 
     def __str__(self) -> str:
         """Return a table for people."""
-        rows = [[f"{p.steps:,}", p.mean.cells[0], p.reached.cells[0]] for p in self.points]
+        rows = [[f"{p.steps:,}", _shown(p.mean), _shown(p.reached)] for p in self.points]
         head = f"{self.algorithm} on {self.landscape}, n = {self.n}"
         return f"{head}\n\n{table(['steps', 'E[f(x_t)]', f'P(f(x_t) >= {self.at_least})'], rows)}"
+
+
+def _shown(quantity: Quantity) -> str:
+    """Return the digits of a number, or both ends of an enclosure."""
+    return quantity.cells[1 if isinstance(quantity, Enclosed) else 0]
 
 
 def fixed_budget(
@@ -198,12 +200,12 @@ def _of_tables(
     times: Sequence[int],
     progress: Progress,
 ) -> list[tuple[Bounds, Bounds]]:
-    """Follow all tables in fractions, or, where they are too many, the likeliest in intervals."""
-    found = attempt(lambda: by_tables(law, begin, values, good, times, progress))
-    match found:
-        case Refused(StateSpaceTooLargeError()):
-            return budgets_forward(law, begin, values, good, times, progress)
-    return granted(found)
+    """Follow all tables in fractions; when they become too many, the likeliest in intervals."""
+    found = by_tables(law, begin, values, good, times, progress)
+    if len(found) < len(times):
+        enclosed = budgets_forward(law, begin, values, good, times, progress)
+        found += enclosed[len(found) :]
+    return found
 
 
 def _in_fractions(

@@ -297,7 +297,7 @@ def _seen_stuck(law: StepLaw, options: Options, moments: int) -> Answer | None:
     """Return that E[T] is infinite, where runs are seen to get stuck; None: they are not."""
     from markov_lrsao.answers.forward_law import trap_forward
 
-    found = trap_forward(law, options.progress)
+    found = trap_forward(law, options.progress, options.max_states)
     if found is None:
         return None
     infinite: list[Quantity] = [Infinite()] * moments

@@ -65,12 +65,12 @@ class Forward(Powers):
         return values, errors
 
 
-def _levels(law: Law, begin: Mapping[int, fmpq], progress: Progress) -> Iterator[Moment]:
+def _levels(law: Law, largest: int, progress: Progress) -> Iterator[Moment]:
     """Yield what is known at finer and finer levels, until finer ones cannot know more."""
     for fine in _FINE:
         work = steps = 0
         with progress("carrying tables forwards") as bar:
-            for moment in carry(law, begin, fine=fine):
+            for moment in carry(law, {0: _ONE}, fine=fine, largest=largest):
                 bar.advance()
                 work += len(moment.tables.mass)
                 if moment.going <= _UNDER_WAY or work > _MOST_WORK or steps == _MOST_STEPS:
@@ -78,7 +78,7 @@ def _levels(law: Law, begin: Mapping[int, fmpq], progress: Progress) -> Iterator
                 steps += 1
         yield moment
         # Four times as fine are some twice as many tables; what must be cut, finer ones lose more.
-        many = 2 * moment.largest > most_tables(law)
+        many = 2 * moment.largest > largest
         if many or work > _MOST_WORK or sum(moment.lost) < _UNDER_WAY:
             return
 
@@ -87,7 +87,7 @@ def law_forward(law: StepLaw, phase: int | None, progress: Progress) -> Forward 
     """Return the law of T; refused where little is known of it, and for single phases."""
     if phase is not None:
         return Refused(StateSpaceTooLargeError("phases are not told apart by carrying forwards"))
-    found = [_law(moment) for moment in _levels(law, {0: _ONE}, progress)]
+    found = [_law(moment) for moment in _levels(law, most_tables(law), progress)]
     best = min(found, key=lambda known: known.error)
     if best.error > _WIDE:
         return Refused(
@@ -131,11 +131,18 @@ def _trap(moment: Moment, stuck: fmpq, never: Quantity) -> Trap | None:
     return Trap(f"p={where}", stuck, never.upper)
 
 
-def trap_forward(law: StepLaw, progress: Progress) -> tuple[Trap, int] | None:
+def trap_forward(
+    law: StepLaw, progress: Progress, largest: int | None = None
+) -> tuple[Trap, int] | None:
     """Return a trap that runs enter with a positive probability, and the number of tables.
 
     None: a quick look finds none.
+
+    Parameters
+    ----------
+    largest : tables to keep; default `most_tables`
     """
+    largest = most_tables(law) if largest is None else min(largest, most_tables(law))
     quick = carry(law, {0: _ONE}, fine=_COARSE, largest=_FEW)
     for moment in islice(quick, _QUICK_STEPS):
         if moment.stuck:
@@ -144,7 +151,7 @@ def trap_forward(law: StepLaw, progress: Progress) -> tuple[Trap, int] | None:
         return None
     best: Forward | None = None
     size = 0
-    for moment in _levels(law, {0: _ONE}, progress):
+    for moment in _levels(law, largest, progress):
         found = _law(moment)
         size = max(size, moment.largest)
         if best is None or found.error < best.error:

@@ -2,7 +2,8 @@
 
 After t steps there are finitely many (position, table): the law of these is carried forwards as
 the update rule says, greedy or exploring, and only numbers have to be compared. Their count
-grows with every step, so this is for few steps: tables whose runs have ended are merged.
+grows with every step, so this is for few steps (`forward_law` encloses what follows): tables
+whose runs have ended are merged.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.memoryless.budgets import Bounds
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
@@ -37,30 +37,21 @@ def by_tables(
     times: Sequence[int],
     progress: Progress,
 ) -> list[tuple[Bounds, Bounds]]:
-    """Return E[f(x_t)] and P(x_t good) for increasing times, exactly.
+    """Return E[f(x_t)] and P(x_t good) exactly, for the first of increasing times.
 
-    Raises
-    ------
-    StateSpaceTooLargeError
-        There are too many tables before the last time.
+    There are as many as can be had before there are too many tables.
     """
     unknown: Table = (None,) * (max(law.row.tolist()) + 1)
     now: dict[State, fmpq] = {(p, unknown): w for p, w in begin.items() if w}
     found: list[tuple[Bounds, Bounds]] = []
-    work, made = 0, 0
+    work = 0
     with progress("tables of Q-values", total=times[-1]) as bar:
         for before, until in pairwise([0, *times]):
             for _ in range(until - before):
                 work += len(now)
                 if work > _MOST:
-                    raise StateSpaceTooLargeError(
-                        f"{law.algorithm.name}: patterns do not decide its choices, and after "
-                        f"{made} steps there are {len(now):,} tables of Q-values; ask for at most "
-                        f"{made} steps, or estimate with `simulate()`",
-                        advised=True,
-                    )
+                    return found
                 now = _after(law, now)
-                made += 1
                 bar.advance()
             mean = sum((w * values[p] for (p, _), w in now.items()), _ZERO)
             reached = sum((w for (p, _), w in now.items() if p in good), _ZERO)

@@ -68,7 +68,15 @@ def test_agents_with_standard_bit_mutation() -> None:
 
 
 def test_too_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first numbers of steps are exact, those after them enclosures."""
+    first, second = fixed_budget(Landscape.jump(9, 2), Algorithm.named("earl"), [3, 7]).points
     monkeypatch.setattr(table_budgets, "_MOST", 50)
-    with pytest.raises(StateSpaceTooLargeError, match="ask for at most 5 steps"):
-        fixed_budget(Landscape.jump(9, 2), Algorithm.named("earl"), [3, 90])
-    assert fixed_budget(Landscape.jump(9, 2), Algorithm.named("earl"), [5]).points
+    same, enclosed = fixed_budget(Landscape.jump(9, 2), Algorithm.named("earl"), [3, 7]).points
+    assert same == first
+    assert second.mean.exact
+    assert not enclosed.mean.exact
+    assert enclosed.mean.lower <= second.mean.value
+    assert enclosed.mean.upper is not None
+    assert second.mean.value <= enclosed.mean.upper
+    with pytest.raises(StateSpaceTooLargeError, match="are too many for tables of Q-values"):
+        fixed_budget(Landscape.jump(9, 2), Algorithm.named("earl"), [3, 10**6])
