@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_CODE",
     "GRACE_SECONDS",
+    "available_cores",
     "begin_worker",
     "interruptible",
     "memory_is_limited",
@@ -326,6 +327,13 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         raise
 
 
+def available_cores() -> int:
+    """Return how many cores this process may use, which taskset and containers limit."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def spread(
     work: Callable[[J], T],
     jobs: Sequence[J],
@@ -342,14 +350,14 @@ def spread(
     Parameters
     ----------
     work : a function at the top level of its module, so that another process finds it
-    workers : processes; default one per core
+    workers : processes; default one per core that this process may use
     at_once : jobs that are handed to a process together; more for jobs of milliseconds
     scheduler : address of a Dask scheduler whose workers do the jobs instead
     """
     if scheduler is not None:
         yield from _on_scheduler(work, jobs, at_once, scheduler)
         return
-    count = workers or os.cpu_count() or 1
+    count = workers or available_cores()
     if count == 1 or len(jobs) < _FEW:
         yield from map(work, jobs)
         return
