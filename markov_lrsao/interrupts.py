@@ -306,13 +306,20 @@ def _silence_abandoned_pools() -> None:
 def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool whose processes are killed when the block is left by an exception.
 
-    They ignore Ctrl-C, which is their parent's business, and end when it does.
+    They ignore Ctrl-C, which is their parent's business, and end when it does. On Linux they are
+    forked from this process, whatever the default is: with a fork server between, as it is from
+    Python 3.14 on, this process would not be the parent that they end with.
     """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, initializer=begin_worker, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("fork" if sys.platform == "linux" else None),
+        initializer=begin_worker,
+        initargs=(os.getpid(),),
+    )
     try:
         yield pool
         pool.shutdown()
