@@ -111,22 +111,23 @@ def test_the_paper_s_terms_are_those_of_its_statements(made: dict[str, FigureDat
         assert line.y == pytest.approx(truth, rel=1e-12)
 
 
-def test_bands_contain_the_exact_mean_at_the_stated_rate(small: Settings) -> None:
-    """240 bands at 95%: the number of hits is binomial but for the Student approximation."""
+def test_bars_contain_the_exact_mean_at_the_stated_rate(small: Settings) -> None:
+    """240 bars at 95%: the number of hits is binomial but for the Student approximation."""
     hits = total = 0
     for seed in range(80):
         settings = replace(small, seed=seed, runs=400, small=(20, 40, 10))
         data = FIGURES["runtime-half-1000"].compute(settings, no_progress)
-        band, curve = data.series[0], series(data, "E[T], exact")
-        assert band.low is not None
-        assert band.high is not None
+        mean, curve = data.series[1], series(data, "E[T], exact")
+        assert mean.low is not None
+        assert mean.high is not None
         truth = dict(zip(curve.x, curve.y, strict=True))
         inside = [
             low <= truth[n] <= high  # type: ignore[operator]
-            for n, low, high in zip(band.x, band.low, band.high, strict=True)
+            for n, low, high in zip(mean.x, mean.low, mean.high, strict=True)
         ]
         hits, total = hits + sum(inside), total + len(inside)
-        assert data.notes["bands_with_the_exact_mean"] == f"{sum(inside)} of {len(inside)}"
+        assert data.notes["bars_with_the_exact_mean"] == f"{sum(inside)} of {len(inside)}"
+        assert f"{sum(inside)} of {len(inside)} hold E[T]" in data.caption
     law = binom(total, small.level)
     assert law.ppf(1e-4) <= hits <= law.ppf(1 - 1e-4)
 
