@@ -26,6 +26,7 @@ from markov_lrsao.exact.rationals import harmonic_difference, rational, to_float
 from markov_lrsao.figures import FIGURES, FigureData, Series, Settings
 from markov_lrsao.figures.base import Axis
 from markov_lrsao.figures.canvas import draw, pictures
+from markov_lrsao.figures.laws import _LAST_RUNS, _times
 from markov_lrsao.figures.layout import text_size
 from markov_lrsao.model.landscape import JUMP
 from markov_lrsao.progress import no_progress
@@ -222,6 +223,26 @@ def test_distributions_agree_with_the_other_method(made: dict[str, FigureData]) 
         assert notes["quantiles"] == {
             f"{q:g}": law.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)
         }
+
+
+@pytest.mark.parametrize(("runs", "late"), [(300, 0.004), (2000, 0.006)])
+def test_steps_of_the_ecdf_are_where_runs_end(runs: int, late: float) -> None:
+    """Steps at evenly spaced times only would be late: the runs would look slower than the law."""
+    law = distribution(Landscape.jump(60, 2))
+    ended = np.sort(simulate(Landscape.jump(60, 2), runs=runs, seed=1).times)
+    times = _times(law, ended)
+    assert (np.diff(times) > 0).all()
+
+    def missing(drawn: Any) -> Any:
+        """How many steps the last time drawn before each end of a run leaves out."""
+        inside = ended[(times[0] <= ended) & (ended <= times[-1])]
+        last = drawn[np.searchsorted(drawn, inside, "right") - 1]
+        return np.searchsorted(ended, inside, "right") - np.searchsorted(ended, last, "right")
+
+    assert missing(times).max() / runs <= late
+    assert missing(times)[-_LAST_RUNS:].max() == 0
+    even = np.geomspace(times[0], times[-1], 160).astype(np.int64)
+    assert missing(even).max() / runs > 2 * late
 
 
 def test_bands_of_the_ecdf_contain_the_exact_function(small: Settings) -> None:
