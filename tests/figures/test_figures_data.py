@@ -592,14 +592,17 @@ def pictured(data: FigureData) -> tuple[Any, dict[str, Any]]:
 def test_times_on_many_plateaus_add_up(made: dict[str, FigureData]) -> None:
     growth, regions = made["plateaus-growth"], made["plateaus-regions"]
     truth = runtime(Landscape.regions(30, (5, 5)), method="crossing").total
-    assert series(growth, "2 plateaus").exact[0] == str(truth)  # type: ignore[index]
+    for bridges in ("own", "shared"):
+        curve = series(growth, f"2 plateaus, {bridges}")
+        assert curve.x == list(range(30, 41))
+        assert curve.exact[0] == str(truth)  # type: ignore[index]
     for count in (3, 4, 5):
         for bridges in ("own", "shared"):
             name = f"{count} plateaus, {bridges}"
             over_n, parts = series(growth, name), series(regions, name)
             assert over_n.x == [30, 40]
             assert len(parts.x) == 2 * count - 1
-            assert sum(floats(parts.y)) == pytest.approx(over_n.y[0])
+            assert sum(floats(parts.y)) == pytest.approx(over_n.y[1])
             path = (30, count, int(bridges == "shared"))
             again = simulate(
                 Landscape.regions(30, (5,) * count, bridges), runs=60, seed=7, path=path
