@@ -55,7 +55,9 @@ ERRATUM = {
     "inherited": ["n*summation(1/m, m, n - b, n - k) (should be n*(H(n - b) - EulerGamma))"],
 }
 
-LONG_LINE = "= 1 + " + " + ".join(f"{k}/3*(1 + {k}/(2*n - {k}))" for k in range(1, 9)) + ": proved"
+LONG_LINE = (
+    "= 1 + " + " + ".join(f"{k}/3*(1 + {k}/(2*n - {k}))" for k in range(1, 9)) + ": proved (z3)"
+)
 """Wider than a small screen."""
 
 MAP: dict[str, Any] = {
@@ -115,7 +117,7 @@ def verification() -> dict[str, Any]:
     """Verdicts on all statements: some checked, the rest made up for the page."""
     report = json_report(verify(CHECKED), "quick")
     real = {s["id"]: s for s in report["statements"]}
-    made_up = {
+    made_up: dict[str, dict[str, Any]] = {
         s.id: {
             "id": s.id,
             "title": s.title,
