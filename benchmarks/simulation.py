@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
+from markov_lrsao.interrupts import available_cores
 from markov_lrsao.progress import terminal_progress
 from markov_lrsao.tables import table
-from simulate.runs.runner import available_cores, simulate
+from simulate.runs.runner import simulate
 from simulate.runs.samples import Samples
 from simulate.sweeps.plan import Plan
 from simulate.sweeps.sweep import run_sweep, sweep_results

@@ -15,7 +15,7 @@ steps = [Fraction(str(value)) for value in found.steps]
 for p in range(n):
     print(f"position {p:2}: {float(steps[p]):7.4f} steps")
 axes = plots.profile(found)
-axes.set_title("Expected steps per position, n = 12, l = 3; phases end at the dashed lines")
+axes.set_title("Steps per position, n = 12, l = 3; dashed: ends of phases")
 assert max(range(n), key=lambda p: steps[p]) == n - ell - 1
 
 # %% The steps add up to E[T], as fractions.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_CODE",
     "GRACE_SECONDS",
+    "available_cores",
     "begin_worker",
     "interruptible",
     "memory_is_limited",
@@ -305,13 +306,20 @@ def _silence_abandoned_pools() -> None:
 def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool whose processes are killed when the block is left by an exception.
 
-    They ignore Ctrl-C, which is their parent's business, and end when it does.
+    They ignore Ctrl-C, which is their parent's business, and end when it does. On Linux they are
+    forked from this process, whatever the default is: with a fork server between, as it is from
+    Python 3.14 on, this process would not be the parent that they end with.
     """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, initializer=begin_worker, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("fork" if sys.platform == "linux" else None),
+        initializer=begin_worker,
+        initargs=(os.getpid(),),
+    )
     try:
         yield pool
         pool.shutdown()
@@ -324,6 +332,13 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         for process in ours:
             process.join()
         raise
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use, which taskset and containers limit."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def spread(
@@ -342,14 +357,14 @@ def spread(
     Parameters
     ----------
     work : a function at the top level of its module, so that another process finds it
-    workers : processes; default one per core
+    workers : processes; default one per core that this process may use
     at_once : jobs that are handed to a process together; more for jobs of milliseconds
     scheduler : address of a Dask scheduler whose workers do the jobs instead
     """
     if scheduler is not None:
         yield from _on_scheduler(work, jobs, at_once, scheduler)
         return
-    count = workers or os.cpu_count() or 1
+    count = workers or available_cores()
     if count == 1 or len(jobs) < _FEW:
         yield from map(work, jobs)
         return

@@ -21,6 +21,10 @@ def slow_first(k: int) -> tuple[int, int]:
     return k, os.getpid()
 
 
+def parent_of(_: int) -> int:
+    return os.getppid()
+
+
 def refuse_seven(k: int) -> int:
     if k == 7:
         raise ParameterError("seven is refused")
@@ -32,6 +36,18 @@ def test_results_come_in_order_from_other_processes(at_once: int) -> None:
     found = list(spread(slow_first, JOBS, 2, at_once=at_once))
     assert [k for k, _ in found] == JOBS
     assert os.getpid() not in {process for _, process in found}
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_workers_are_forked_whatever_the_default_is(
+    method: str, request: pytest.FixtureRequest
+) -> None:
+    """From Python 3.14 on the default is a fork server, which is not the parent to end with."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    request.addfinalizer(lambda: multiprocessing.set_start_method(before, force=True))
+    multiprocessing.set_start_method(method, force=True)
+    here = os.getpid()
+    assert set(spread(parent_of, JOBS, 2)) == {here}
 
 
 def nobody_lives() -> bool:

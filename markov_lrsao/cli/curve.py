@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +22,7 @@ from markov_lrsao.cli.options import (
 )
 from markov_lrsao.cli.output import emit
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.interrupts import available_cores
 from markov_lrsao.progress import answered, terminal_progress
 from markov_lrsao.storage import check_writable, write_whole
 from markov_lrsao.tables import table
@@ -70,7 +70,7 @@ def curve(
         family=named.family,
         field="exact" if exact else None,
         digits=digits,
-        workers=workers or os.cpu_count() or 1,
+        workers=workers or available_cores(),
         scheduler=scheduler,
         progress=terminal_progress,
     )

@@ -104,15 +104,15 @@ class Settings:
     float_runs: int = 2000
     law_n: int = 1000
     law_runs: int = 2000
-    quantile_n: Range = (9, 1000, 130)
+    quantile_n: Range = (9, 1000, 112)
     profile_n: int = 100
-    plateaus_n: Range = (50, 200, 3)
+    plateaus_n: Range = (50, 200, 5)
     plateaus_runs: int = 4000
     objectives: tuple[int, int] = (30, 5)
     graph: tuple[int, int] = (14, 2)
     map_at: tuple[int, int] = (30, 5)
     map_alpha: tuple[str, str] = ("0.1", "0.99")
-    map_grid: tuple[int, int] = (33, 25)
+    map_grid: tuple[int, int] = (17, 13)
 
     @classmethod
     def full(cls) -> Settings:
@@ -134,7 +134,7 @@ class Settings:
             law_runs=300,
             quantile_n=(9, 130, 190),
             profile_n=60,
-            plateaus_n=(50, 100, 2),
+            plateaus_n=(50, 100, 3),
             plateaus_runs=200,
             map_grid=(8, 5),
         )

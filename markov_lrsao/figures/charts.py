@@ -30,6 +30,8 @@ _WIDTH, _PANEL = 7.0, 4.2
 _MOST_MARKED = 60
 """Lines with more points than this show markers at a few of them only."""
 _FEW_MARKS = 9
+_SHORT = 100
+"""Logarithmic axes that reach less far than this factor have plain numbers at 1, 2 and 5."""
 
 
 def panels(data: FigureData) -> int:
@@ -41,7 +43,7 @@ def chart_size(data: FigureData) -> tuple[float, float]:
     """Return the size of the chart in inches, with its legend."""
     count = panels(data)
     listed = sum(s.listed for s in data.series)
-    return _WIDTH, 1.9 * count if count > 1 else _PANEL + 0.17 * -(-listed // 2)
+    return _WIDTH, max(1.9 * count, _PANEL) if count > 1 else _PANEL + 0.17 * -(-listed // 2)
 
 
 def floats(values: Sequence[float | None] | None) -> Any:
@@ -76,6 +78,8 @@ def draw_chart(data: FigureData, axes: Sequence[Any]) -> None:
             _plain_thousands(axis.yaxis)
         if data.x.scale == "linear":
             _plain_thousands(axis.xaxis)
+        elif data.x.scale == "log":
+            _plain_decade(axis)
         if data.y.ends is not None:
             axis.set_ylim(*data.y.ends)
 
@@ -84,6 +88,17 @@ def _plain_thousands(axis: Any) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _plain_decade(axis: Any) -> None:
+    """Write 50, 100, 200 below an axis that powers of ten alone would leave nearly empty."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_xlim()
+    if high < _SHORT * low:
+        axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        _plain_thousands(axis.xaxis)
 
 
 def _draw_series(axis: Any, series: Series, gid: str) -> None:

@@ -122,11 +122,11 @@ def layered(
     chains = {k: _chain(vertices, arrows[k], number) for k in across}
     order = _ordered(vertices)
     _heights(vertices, order)
-    x = _columns(vertices)
-    middle = {name: (x[vertices[i].rank], vertices[i].y) for name, i in number.items()}
+    columns = _columns(vertices)
+    middle = {name: (columns[vertices[i].rank].middle, vertices[i].y) for name, i in number.items()}
     ends = _ports(vertices, chains, {number[name]: size[1] for name, size in boxes.items()})
     curves = {
-        k: _curve(vertices, chain, x, ends[k], back=chain[0] != number[arrows[k].source])
+        k: _curve(vertices, chain, columns, ends[k], back=chain[0] != number[arrows[k].source])
         for k, chain in chains.items()
     }
     for name, own in loops.items():
@@ -288,8 +288,16 @@ def _heights(vertices: list[_Vertex], order: list[list[int]]) -> None:
         v.y = float(y)
 
 
-def _columns(vertices: list[_Vertex]) -> list[float]:
-    """Return the middle of each rank from left to right."""
+@dataclass(frozen=True)
+class _Column:
+    """Where the vertices of a rank stand."""
+
+    middle: float
+    width: float
+
+
+def _columns(vertices: list[_Vertex]) -> list[_Column]:
+    """Return the column of each rank from left to right."""
     widths = [0.0] * (1 + max(v.rank for v in vertices))
     for v in vertices:
         widths[v.rank] = max(widths[v.rank], v.width, v.room)
@@ -298,11 +306,11 @@ def _columns(vertices: list[_Vertex]) -> list[float]:
         for j in v.right:
             rise[v.rank] = max(rise[v.rank], abs(v.y - vertices[j].y))
     least, most = _BETWEEN_RANKS
-    middles, end = [], 0.0
+    columns, end = [], 0.0
     for width, high in zip(widths, rise, strict=True):
-        middles.append(end + width / 2)
+        columns.append(_Column(end + width / 2, width))
         end += width + min(max(least, _STEEP * high), most)
-    return middles
+    return columns
 
 
 # -- curves ------------------------------------------------------------------------------------
@@ -330,23 +338,35 @@ def _ports(
 
 
 def _curve(
-    vertices: list[_Vertex], chain: Sequence[int], x: Sequence[float], ports: Ports, back: bool
+    vertices: list[_Vertex],
+    chain: Sequence[int],
+    columns: Sequence[_Column],
+    ports: Ports,
+    back: bool,
 ) -> Curve:
-    """Draw a chain as a smooth curve, straight through its label; `back`: from right to left."""
+    """Draw a chain as a smooth curve; `back`: from right to left.
+
+    Columns are crossed straight and bends are between them, so that a curve meets neither boxes
+    nor labels of others.
+    """
     first, last = vertices[chain[0]], vertices[chain[-1]]
-    points: list[Point] = [(x[first.rank] + first.width / 2, first.y + ports[0])]
+    begin, end = columns[first.rank], columns[last.rank]
+    points: list[Point] = [
+        (begin.middle + half, first.y + ports[0]) for half in (first.width / 2, begin.width / 2)
+    ]
     at = points[0]
-    for i in chain[1:-1]:
-        v = vertices[i]
-        points += [(x[v.rank] + side * v.width / 2, v.y) for side in ((-1, 1) if v.width else (0,))]
+    for v in (vertices[i] for i in chain[1:-1]):
+        column = columns[v.rank]
+        points += [(column.middle + side * column.width / 2, v.y) for side in (-1, 1)]
         if v.width:
-            at = (x[v.rank], v.y)
-    points.append((x[last.rank] - last.width / 2, last.y + ports[1]))
+            at = (column.middle, v.y)
+    points += [(end.middle - half, last.y + ports[1]) for half in (end.width / 2, last.width / 2)]
     if back:
         points.reverse()
     path = points[:1]
     for (x0, y0), (x1, y1) in pairwise(points):
-        path += [((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1), (x1, y1)]
+        if (x0, y0) != (x1, y1):
+            path += [((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1), (x1, y1)]
     return Curve(tuple(path), at)
 
 

@@ -238,13 +238,35 @@ def map_borders(plan: MapPlan) -> list[dict[str, Any]]:
             continue  # the lines 0 and 1
         name, condition, look = _family(border)
         places = [frame.place(i, border.float(alpha)) for i, alpha in enumerate(frame.alphas)]
-        inside = [y if y is not None and frame.low < y < frame.high else None for y in places]
-        if sum(y is not None for y in inside) > 1:
+        seen = visible(list(zip(frame.alphas, places, strict=True)), frame.low, frame.high)
+        if seen:
             curve = families.setdefault(name, {"name": name, "condition": condition, **look})
-            gap = [None] if "x" in curve else []
-            curve["x"] = [*curve.get("x", []), *gap, *frame.alphas]
-            curve["y"] = [*curve.get("y", []), *gap, *inside]
+            gap = [(None, None)] if "x" in curve else []
+            for axis, key in enumerate("xy"):
+                curve[key] = [*curve.get(key, []), *(p[axis] for p in (*gap, *seen))]
     return list(families.values())
+
+
+def visible(
+    points: Sequence[tuple[float, Place]], low: float, high: float
+) -> list[tuple[Place, Place]]:
+    """Return a curve as far as it lies between two heights, up to where it leaves; None: gaps.
+
+    >>> visible([(0, -1), (1, 1), (2, 3), (3, 1), (4, None), (5, 1)], 0, 2)
+    [(0.5, 0.0), (1, 1), (1.5, 2.0), (None, None), (2.5, 2.0), (3, 1)]
+    """
+    found: list[tuple[Place, Place]] = []
+    for (x0, y0), (x1, y1) in pairwise(points):
+        if y0 is None or y1 is None or max(y0, y1) <= low or min(y0, y1) >= high:
+            continue
+        shares = sorted((y - y0) / (y1 - y0) for y in (low, high)) if y0 != y1 else [0.0, 1.0]
+        across = [(x0 + t * (x1 - x0), y0 + t * (y1 - y0)) for t in shares]
+        begin = across[0] if shares[0] > 0 else (x0, y0)
+        end = across[1] if shares[1] < 1 else (x1, y1)
+        if not found or found[-1] != begin:
+            found += [(None, None), begin] if found else [begin]
+        found.append(end)
+    return found
 
 
 def _family(border: Border) -> tuple[str, str, dict[str, Any]]:

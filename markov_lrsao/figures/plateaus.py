@@ -30,6 +30,7 @@ __all__ = ["FIGURES", "local_exponents"]
 WIDTH = 5
 COUNTS = (3, 4, 5)
 BRIDGES = ("own", "shared")
+_CURVE = 110  # values of n of exact curves
 
 
 @lru_cache(maxsize=200)
@@ -93,16 +94,23 @@ def _growth(settings: Settings, progress: Progress) -> FigureData:
     from markov_lrsao.answers.expected import runtime
 
     ns = spaced(settings.plateaus_n)
-    exact = [runtime(Landscape.regions(n, (WIDTH, WIDTH)), moments=2).total for n in ns]
+    every = sorted({*spaced((ns[0], ns[-1], _CURVE)), *ns})
+    with progress("two plateaus", total=len(every)) as bar:
+        exact = []
+        for n in every:
+            exact.append(runtime(Landscape.regions(n, (WIDTH, WIDTH))).total)
+            bar.advance(1)
     series = [
         Series(
-            name="2 plateaus, exact",
+            name=f"2 plateaus, {bridges}, exact",
             kind="line",
-            x=numbers(ns),
+            x=numbers(every),
             y=numbers(map(float, exact)),
             exact=[str(e) for e in exact],
             colour=0,
+            panel=panel,
         )
+        for panel, bridges in enumerate(BRIDGES)
     ]
     notes = _notes(settings)
     with progress("simulated", total=len(ns) * len(COUNTS) * len(BRIDGES)) as bar:
@@ -125,9 +133,9 @@ def _growth(settings: Settings, progress: Progress) -> FigureData:
         kind="chart",
         x=Axis("n", "log"),
         y=Axis("T (function evaluations)", "log"),
-        caption="Own: a bridge for each plateau; shared: two bridges in turn. With two plateaus, "
-        "which both are, E[T] is exact; the others are means of simulated runs with the true "
-        "semantics, bars are confidence intervals.",
+        caption="Above, own: a bridge for each plateau; below, shared: two bridges in turn. With "
+        f"two plateaus, which both are, E[T] is exact, at {len(every)} values of n; the others are "
+        "means of simulated runs with the true semantics, bars are confidence intervals.",
         setting=_setting(settings, ns),
         series=tuple(series),
         notes=notes,
@@ -135,9 +143,9 @@ def _growth(settings: Settings, progress: Progress) -> FigureData:
 
 
 def _regions(settings: Settings, progress: Progress) -> FigureData:
-    """Where the time goes: the mean of every region at the largest n but one."""
+    """Where the time goes: the mean of every region at the n in the middle."""
     ns = spaced(settings.plateaus_n)
-    n = ns[-2] if len(ns) > 1 else ns[0]
+    n = ns[len(ns) // 2]
     series = []
     names: list[str] = []
     with progress("simulated", total=len(COUNTS) * len(BRIDGES)) as bar:
@@ -153,7 +161,8 @@ def _regions(settings: Settings, progress: Progress) -> FigureData:
         kind="chart",
         x=Axis("region, counted from the last plateau (0); even: plateaus, odd: slopes"),
         y=Axis("mean steps in the region", "log"),
-        caption="Means of simulated runs with the true semantics, bars are confidence intervals. "
+        caption="Own bridges above, shared ones below. Means of simulated runs with the true "
+        "semantics, bars are confidence intervals. "
         "Time that a walk spends after falling back into an earlier region counts where it "
         "has been furthest.",
         setting=_setting(settings, [n]),
@@ -177,7 +186,8 @@ def _points(name: str, x: Sequence[int], means: Sequence[Simulated], k: int) -> 
         low=numbers(mean.low for mean in means),
         high=numbers(mean.high for mean in means),
         colour=1 + k // 2,
-        marker="osD^v*"[k],
+        marker="ooss^^"[k],
+        panel=k % 2,
     )
 
 

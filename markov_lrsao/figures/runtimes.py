@@ -1,4 +1,4 @@
-"""Average runtime over n: simulated points with their band, the exact curve, the paper's bounds.
+"""Average runtime over n: simulated points with their bars, the exact curve, the paper's bounds.
 
 The bounds are read from the statements of `proofs_check`, where they are checked, not typed in
 again. Theorem 1 gives an order without a constant; its order is drawn with the constant 1, and
@@ -81,9 +81,10 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
         x=Axis("n"),
         y=Axis("T (function evaluations)"),
         caption=f"The line is the exact E[T], at {len(points)} values of n; points are means of "
-        f"{settings.runs:,} simulated runs with the true semantics, the band is their "
-        f"{100 * settings.level:g}% confidence interval. Theorem 1 states the order only, drawn "
-        f"with the constant 1.",
+        f"{settings.runs:,} simulated runs with the true semantics, bars their "
+        f"{100 * settings.level:g}% confidence intervals (not seen where they are shorter than "
+        f"a point is high); {inside} of {len(ns)} hold E[T]. Theorem 1 states the order only, "
+        f"drawn with the constant 1.",
         setting=setting_text(
             range_text(sizes),
             schedule_text(schedule).removeprefix("l = "),
@@ -97,7 +98,7 @@ def _runtime(schedule: str, large: bool, settings: Settings, progress: Progress)
             "runs": settings.runs,
             "seed": settings.seed,
             "confidence": settings.level,
-            "bands_with_the_exact_mean": f"{inside} of {len(ns)}",
+            "bars_with_the_exact_mean": f"{inside} of {len(ns)}",
             "ratio_to_order": [min(ratios), max(ratios)],
             "statement": claim,
             "lower_bound": coupons,
@@ -115,14 +116,6 @@ def _runtime_series(
     x, simulated = numbers(p.n for p in points), numbers(ns)
     return (
         Series(
-            name=f"{100 * settings.level:g}% confidence band of the simulated mean",
-            kind="band",
-            x=simulated,
-            low=numbers(e.low for e in found),
-            high=numbers(e.high for e in found),
-            colour=5,
-        ),
-        Series(
             name="E[T], exact",
             kind="line",
             x=x,
@@ -134,6 +127,8 @@ def _runtime_series(
             kind="points",
             x=simulated,
             y=numbers(e.point for e in found),
+            low=numbers(e.low for e in found),
+            high=numbers(e.high for e in found),
             colour=1,
             marker="o",
         ),

@@ -6,7 +6,6 @@ figures shows the same runs, and both arithmetics see the same random numbers.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from markov_lrsao.answers.curves import CurvePoint, curve, ell_of
 from markov_lrsao.figures.base import Range, Series, Settings, numbers
+from markov_lrsao.interrupts import available_cores
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
@@ -98,8 +98,7 @@ def exact_points(
     wanted = list(ns)
     missing = [n for n in dict.fromkeys(wanted) if (schedule, n) not in _exact]
     if missing:
-        workers = os.cpu_count() or 1
-        for point in curve(missing, schedule, workers=workers, progress=progress):
+        for point in curve(missing, schedule, workers=available_cores(), progress=progress):
             _exact[schedule, point.n] = point
     return [_exact[schedule, n] for n in wanted]
 

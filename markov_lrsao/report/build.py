@@ -69,12 +69,12 @@ class Scope:
 
     @classmethod
     def full(cls) -> Scope:
-        """Return the scope of the published page: a few minutes on two cores."""
+        """Return the scope of the published page; docs/report.md has the time it takes."""
         return cls()
 
     @classmethod
     def quick(cls) -> Scope:
-        """Return a smaller scope: well under a minute."""
+        """Return a smaller scope; docs/report.md has the time that the page takes."""
         return cls(
             n_max=20,
             sizes=(50, 100, 200, 500, 1000),

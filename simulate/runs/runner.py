@@ -16,6 +16,7 @@ from markov_lrsao.answers.plan import asked_elsewhere
 from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
 from markov_lrsao.exact.rationals import RationalLike
+from markov_lrsao.interrupts import available_cores
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.landscape import Landscape
@@ -34,7 +35,6 @@ from simulate.runs.streams import stream_key
 
 __all__ = [
     "LARGEST_LIMIT",
-    "available_cores",
     "check_runs",
     "default_limit",
     "kernel_of",
@@ -49,13 +49,6 @@ LARGEST_LIMIT = 2**49
 _MOST_THREADS = 1024
 _BYTES_PER_RUN = 200  # hits, facts, what is derived from them
 _LIMIT_FACTOR = 10**4
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def simulate(

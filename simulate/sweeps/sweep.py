@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from markov_lrsao.errors import ParameterError
+from markov_lrsao.interrupts import available_cores
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from simulate.runs.batches import Batch, Runs, pack
-from simulate.runs.runner import available_cores, simulate
+from simulate.runs.runner import simulate
 from simulate.runs.samples import Samples
 from simulate.runs.searching import SearchTable
 from simulate.runs.stopping import Stop, threads

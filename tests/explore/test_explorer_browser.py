@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browsers import ask, emulate, keys, violations, wait
-from explorers import Server, alive, children, until
+from explorers import LONG, SOON, Server, alive, children, until
 
 from markov_lrsao import Algorithm, Landscape, Parameters, hypothesis_h, runtime
 from markov_lrsao.exact.rationals import rational
@@ -100,7 +100,8 @@ def test_a_long_answer_is_cancelled(page: Any, server: Server) -> None:
     click(page, "#tab-run")  # which computes nothing by itself
     until(lambda: ask(page, "document.querySelector('#view-walk > .working').hidden"))
     before = children(server.process.pid)
-    write(page, "r", "30")
+    for name in ("alpha", "gamma", "r"):
+        write(page, name, LONG[name])
     wait(page, "return !document.querySelector('#view-exact > .working').hidden")
     until(lambda: children(server.process.pid) - before)
     wait(page, "return document.querySelector('#hypothesis').textContent.includes('does not')")
@@ -108,7 +109,7 @@ def test_a_long_answer_is_cancelled(page: Any, server: Server) -> None:
     until(lambda: len(children(server.process.pid) - before) == 1)
     working = children(server.process.pid) - before
     click(page, "#view-exact > .working button")
-    until(lambda: not any(map(alive, working)), 10)
+    until(lambda: not any(map(alive, working)), SOON)
     assert ask(page, "document.querySelector('#view-exact .error').textContent") == "Cancelled."
     click(page, "#paper")
     shows(page, Landscape.jump(9, 2))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from explorers import Server, alive, children, start, until
+from explorers import LONG, SOON, Server, alive, children, start, until
 
 from markov_lrsao import Algorithm, Landscape, Parameters, hypothesis_h, runtime
 from markov_lrsao.exact.rationals import rational
@@ -24,8 +24,6 @@ pytestmark = [
 ]
 
 Setting = tuple[str, int, int, str | None, str | None, str | None]
-LONG = {"n": "9", "ell": "2", "r": "30"}
-"""A question whose answer takes long."""
 
 INSIDE: list[Setting] = [
     *(
@@ -187,10 +185,11 @@ def waiting(server: Server) -> tuple[http.client.HTTPConnection, set[int]]:
 def test_a_page_that_goes_takes_its_work_along(server: Server) -> None:
     connection, working = waiting(server)
     assert working
+    time.sleep(2 * SOON)  # none would be at work still if it ended by itself before it is missed
     assert all(map(alive, working))
     connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
-    until(lambda: not any(map(alive, working)), 10)
+    until(lambda: not any(map(alive, working)), SOON)
     assert server.ask("exact", n="16", ell="3")["answer"]["kind"] == "exact"  # and it goes on
 
 
@@ -208,7 +207,7 @@ def test_a_server_that_ends_leaves_nothing_behind(number: signal.Signals, expect
     assert own.process.stdout is not None
     own.process.stdout.close()
     assert code == expected
-    until(lambda: not any(map(alive, everyone)), 10)
+    until(lambda: not any(map(alive, everyone)), SOON)
 
 
 def test_a_port_in_use_is_one_line(server: Server, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from markov_lrsao.exact.rationals import harmonic_difference, rational, to_float
 from markov_lrsao.figures import FIGURES, FigureData, Series, Settings
 from markov_lrsao.figures.base import Axis
 from markov_lrsao.figures.canvas import draw, pictures
+from markov_lrsao.figures.laws import _LAST_RUNS, _times
 from markov_lrsao.figures.layout import text_size
 from markov_lrsao.model.landscape import JUMP
 from markov_lrsao.progress import no_progress
@@ -111,22 +112,23 @@ def test_the_paper_s_terms_are_those_of_its_statements(made: dict[str, FigureDat
         assert line.y == pytest.approx(truth, rel=1e-12)
 
 
-def test_bands_contain_the_exact_mean_at_the_stated_rate(small: Settings) -> None:
-    """240 bands at 95%: the number of hits is binomial but for the Student approximation."""
+def test_bars_contain_the_exact_mean_at_the_stated_rate(small: Settings) -> None:
+    """240 bars at 95%: the number of hits is binomial but for the Student approximation."""
     hits = total = 0
     for seed in range(80):
         settings = replace(small, seed=seed, runs=400, small=(20, 40, 10))
         data = FIGURES["runtime-half-1000"].compute(settings, no_progress)
-        band, curve = data.series[0], series(data, "E[T], exact")
-        assert band.low is not None
-        assert band.high is not None
+        mean, curve = data.series[1], series(data, "E[T], exact")
+        assert mean.low is not None
+        assert mean.high is not None
         truth = dict(zip(curve.x, curve.y, strict=True))
         inside = [
             low <= truth[n] <= high  # type: ignore[operator]
-            for n, low, high in zip(band.x, band.low, band.high, strict=True)
+            for n, low, high in zip(mean.x, mean.low, mean.high, strict=True)
         ]
         hits, total = hits + sum(inside), total + len(inside)
-        assert data.notes["bands_with_the_exact_mean"] == f"{sum(inside)} of {len(inside)}"
+        assert data.notes["bars_with_the_exact_mean"] == f"{sum(inside)} of {len(inside)}"
+        assert f"{sum(inside)} of {len(inside)} hold E[T]" in data.caption
     law = binom(total, small.level)
     assert law.ppf(1e-4) <= hits <= law.ppf(1 - 1e-4)
 
@@ -221,6 +223,26 @@ def test_distributions_agree_with_the_other_method(made: dict[str, FigureData]) 
         assert notes["quantiles"] == {
             f"{q:g}": law.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)
         }
+
+
+@pytest.mark.parametrize(("runs", "late"), [(300, 0.004), (2000, 0.006)])
+def test_steps_of_the_ecdf_are_where_runs_end(runs: int, late: float) -> None:
+    """Steps at evenly spaced times only would be late: the runs would look slower than the law."""
+    law = distribution(Landscape.jump(60, 2))
+    ended = np.sort(simulate(Landscape.jump(60, 2), runs=runs, seed=1).times)
+    times = _times(law, ended)
+    assert (np.diff(times) > 0).all()
+
+    def missing(drawn: Any) -> Any:
+        """How many steps the last time drawn before each end of a run leaves out."""
+        inside = ended[(times[0] <= ended) & (ended <= times[-1])]
+        last = drawn[np.searchsorted(drawn, inside, "right") - 1]
+        return np.searchsorted(ended, inside, "right") - np.searchsorted(ended, last, "right")
+
+    assert missing(times).max() / runs <= late
+    assert missing(times)[-_LAST_RUNS:].max() == 0
+    even = np.geomspace(times[0], times[-1], 160).astype(np.int64)
+    assert missing(even).max() / runs > 2 * late
 
 
 def test_bands_of_the_ecdf_contain_the_exact_function(small: Settings) -> None:
@@ -570,14 +592,17 @@ def pictured(data: FigureData) -> tuple[Any, dict[str, Any]]:
 def test_times_on_many_plateaus_add_up(made: dict[str, FigureData]) -> None:
     growth, regions = made["plateaus-growth"], made["plateaus-regions"]
     truth = runtime(Landscape.regions(30, (5, 5)), method="crossing").total
-    assert series(growth, "2 plateaus").exact[0] == str(truth)  # type: ignore[index]
+    for bridges in ("own", "shared"):
+        curve = series(growth, f"2 plateaus, {bridges}")
+        assert curve.x == list(range(30, 41))
+        assert curve.exact[0] == str(truth)  # type: ignore[index]
     for count in (3, 4, 5):
         for bridges in ("own", "shared"):
             name = f"{count} plateaus, {bridges}"
             over_n, parts = series(growth, name), series(regions, name)
             assert over_n.x == [30, 40]
             assert len(parts.x) == 2 * count - 1
-            assert sum(floats(parts.y)) == pytest.approx(over_n.y[0])
+            assert sum(floats(parts.y)) == pytest.approx(over_n.y[1])
             path = (30, count, int(bridges == "shared"))
             again = simulate(
                 Landscape.regions(30, (5,) * count, bridges), runs=60, seed=7, path=path

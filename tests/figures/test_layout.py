@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
 
-from markov_lrsao.figures.layout import Arrow, Layout, Size, layered, text_size
+from markov_lrsao.figures.layout import Arrow, Layout, Point, Size, layered, text_size
 
 Graph = tuple[dict[str, Size], list[Arrow]]
 
@@ -48,6 +49,43 @@ def test_nothing_lies_on_anything_else(seed: int) -> None:
             on_side = abs(abs(x - mx) - w / 2) < 1e-6 and abs(y - my) <= h / 2
             on_top = abs(abs(y - my) - h / 2) < 1e-6 and abs(x - mx) <= w / 2
             assert on_side or (on_top and arrow.source == arrow.target)
+
+
+def along(path: tuple[Point, ...]) -> Iterator[Point]:
+    """Points of a path of cubic Bezier curves."""
+    for k in range(0, len(path) - 1, 3):
+        for t in (i / 40 for i in range(41)):
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+            x, y = (
+                sum(w * p[axis] for w, p in zip(weights, path[k : k + 4], strict=True))
+                for axis in (0, 1)
+            )
+            yield x, y
+
+
+def met(boxes: dict[str, Size], arrows: list[Arrow], found: Layout) -> list[tuple[int, str]]:
+    """Arrows that pass through a box, or through the label of another arrow."""
+    every = [(name, *found.middle[name], *size) for name, size in boxes.items()]
+    every += [
+        (f"label {j}", *c.at, *a.label)
+        for j, (a, c) in enumerate(zip(arrows, found.curves, strict=True))
+    ]
+    return [
+        (k, name)
+        for k, (arrow, curve) in enumerate(zip(arrows, found.curves, strict=True))
+        if arrow.source != arrow.target
+        for name, mx, my, w, h in every
+        if name != f"label {k}"
+        and any(
+            abs(x - mx) < w / 2 - 1e-6 and abs(y - my) < h / 2 - 1e-6 for x, y in along(curve.path)
+        )
+    ]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_arrows_pass_neither_boxes_nor_labels_of_others(seed: int) -> None:
+    boxes, arrows = graph(seed)
+    assert met(boxes, arrows, layered(boxes, arrows)) == []
 
 
 def test_the_test_of_overlaps_sees_one() -> None:

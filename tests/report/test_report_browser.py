@@ -454,6 +454,21 @@ def test_narrow_screens_do_not_scroll_sideways(page: Any) -> None:
         assert found[0] <= found[1] == width
 
 
+def test_wide_formulas_scroll_in_themselves_and_take_the_focus(page: Any, tmp_path: Path) -> None:
+    page.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    emulate(page, width=360, height=700)
+    wait(page, "return document.querySelectorAll('#main li > math[data-wide]').length > 0")
+    widths = "[...document.querySelectorAll('main math')].map(m => [m.scrollWidth > m.clientWidth"
+    for scrolls, marked, order in ask(page, widths + " + 1, 'wide' in m.dataset, m.tabIndex])"):
+        assert marked or not scrolls
+        assert order == (0 if marked else -1)
+    assert ask(page, "document.documentElement.scrollWidth") == 360
+    assert violations(page, tmp_path, without=["color-contrast"]) == []
+    emulate(page, width=2400, height=900)
+    # lines of proofs have a longest width there, too; formulas of the findings fit
+    wait(page, "return !document.querySelector('main math[display=block][data-wide]')")
+
+
 def test_the_keyboard_reaches_everything(page: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 

@@ -18,6 +18,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import markov_lrsao
 
+LONG = {"n": "9", "ell": "2", "alpha": "1/2", "gamma": "9/10", "r": "1/10"}
+"""A question whose answer takes far longer than any test waits for the end of who computes it."""
+SOON = 5
+"""Seconds within which who computes it has to be gone."""
 ROOT = Path(markov_lrsao.__file__).resolve().parent.parent
 
 

@@ -33,6 +33,23 @@
     }
   });
 
+  // -- formulas wider than their place scroll in themselves, and the keyboard reaches those
+  let awaited = 0;
+  function fitFormulas() {
+    awaited = 0;
+    const formulas = [...document.querySelectorAll("main math")];
+    for (const m of formulas) for (const name of ["data-wide", "tabindex"]) m.removeAttribute(name);
+    const wide = formulas.filter((m) => m.scrollWidth > m.clientWidth + 1 && m.clientWidth
+      || m.getBoundingClientRect().width > m.closest("p, li, dd, td, th, h2, h3, h4, summary, figcaption, caption, div, section, main").clientWidth + 1);
+    for (const m of wide) {
+      m.setAttribute("data-wide", "");
+      m.setAttribute("tabindex", "0");
+    }
+  }
+  const refit = () => { awaited ||= requestAnimationFrame(fitFormulas); };
+  new ResizeObserver(refit).observe(byId("main"));
+  document.addEventListener("toggle", refit, true);
+
   // -- copying, also where the clipboard is not open to files
   async function copyText(text) {
     if (navigator.clipboard && window.isSecureContext) {
