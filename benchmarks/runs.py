@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import venv
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["ROOT", "Run", "foreign_python", "in_tree", "run_foreign", "run_in", "run_worker"]
+__all__ = [
+    "ROOT",
+    "Run",
+    "alternating",
+    "foreign_python",
+    "in_tree",
+    "run_foreign",
+    "run_in",
+    "run_worker",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
+_PATIENCE = 3600  # seconds of the day, where processor time is limited
+_STOPPED = "too much processor time"
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,8 @@ def _run(tool: str, command: list[str], limit: float, tree: Path = ROOT) -> Run:
         done = in_tree(tree, command, limit)
     except subprocess.TimeoutExpired:
         return Run(tool, failure=f"over {limit:.0f} s")
+    if done.returncode == -signal.SIGXCPU:
+        return Run(tool, failure=f"failed: {_STOPPED}")
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
         return Run(tool, failure=f"failed: {lines[-1][:80]}")
@@ -83,6 +98,36 @@ def run_in(tree: Path, task: str, *arguments: object, repeat: int = 5, limit: fl
 def run_worker(task: str, *arguments: object, repeat: int = 5, limit: float = 900) -> Run:
     """Run one task of `worker` and return its medians; the same task is run only once."""
     return run_in(ROOT, task, *arguments, repeat=repeat, limit=limit)
+
+
+def alternating(
+    limits: Mapping[str, float], *arguments: object, repeat: int = 5, rounds: int = 3
+) -> dict[str, Run]:
+    """Run several tasks in turn, some rounds of them; return the medians of the rounds' medians.
+
+    What else the machine does then disturbs all of them alike. Each task is given its limit of
+    processor time per round (see `worker`), and is not asked again once it fails.
+    """
+    found: dict[str, list[Run]] = {task: [] for task in limits}
+    for _ in range(rounds):
+        for task, limit in limits.items():
+            if any(run.failure for run in found[task]):
+                continue
+            words = [task, str(repeat), *map(str, arguments), f"--seconds={limit:.0f}"]
+            command = [sys.executable, "-m", "benchmarks.worker", *words]
+            run = _run(task, command, _PATIENCE)
+            if run.failure == f"failed: {_STOPPED}":
+                run = Run(task, failure=f"over {limit:.0f} s")
+            found[task].append(run)
+    return {task: _middle(runs) for task, runs in found.items()}
+
+
+def _middle(runs: list[Run]) -> Run:
+    failed = [run for run in runs if run.failure]
+    if failed:
+        return failed[0]
+    names = runs[0].stages
+    return replace(runs[0], stages={n: median(run.stages[n] for run in runs) for n in names})
 
 
 def foreign_python(folder: Path) -> Path | str:

@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks import umfpack
+
 __all__ = ["TASKS", "main"]
 
 Result = dict[str, Any]
@@ -163,7 +165,12 @@ def _bicgstab(system: Any, right: Any) -> Any:
     return values
 
 
-_LINEAR = {"spsolve": _spsolve, "superlu": _superlu, "bicgstab": _bicgstab}
+_LINEAR = {
+    "spsolve": _spsolve,
+    "superlu": _superlu,
+    "bicgstab": _bicgstab,
+    "umfpack": umfpack.solve,
+}
 
 
 def _sympy(path: str, label: str, repeat: int) -> Result:
@@ -290,6 +297,7 @@ TASKS = (
     "spsolve",
     "superlu",
     "bicgstab",
+    "umfpack",
     "sympy",
     "enumerate",
     "storm-build",
@@ -299,8 +307,14 @@ TASKS = (
 
 
 def main(arguments: list[str]) -> Result:
-    """Run one task; arguments: task, repetitions, then the task's own."""
+    """Run one task; arguments: task, repetitions, then the task's own.
+
+    ``--seconds=N`` at the end has the process stopped after N seconds of processor time.
+    """
     task, repeat, *rest = arguments
+    if rest and rest[-1].startswith("--seconds="):
+        seconds = int(rest.pop().partition("=")[2])
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     if task == "enumerate":
         result = _enumerate(
             int(rest[0]), rest[1] == "merged", int(repeat), _field(rest[2]) if rest[2] else ""
