@@ -307,14 +307,8 @@ TASKS = (
 
 
 def main(arguments: list[str]) -> Result:
-    """Run one task; arguments: task, repetitions, then the task's own.
-
-    ``--seconds=N`` at the end has the process stopped after N seconds of processor time.
-    """
+    """Run one task; arguments: task, repetitions, then the task's own."""
     task, repeat, *rest = arguments
-    if rest and rest[-1].startswith("--seconds="):
-        seconds = int(rest.pop().partition("=")[2])
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     if task == "enumerate":
         result = _enumerate(
             int(rest[0]), rest[1] == "merged", int(repeat), _field(rest[2]) if rest[2] else ""

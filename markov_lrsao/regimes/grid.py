@@ -205,11 +205,20 @@ class MapPlan:
 
     @cached_property
     def members(self) -> tuple[tuple[int, ...], ...]:
-        """For each area the numbers of the points that lie in it."""
-        return tuple(
-            tuple(i for i, p in enumerate(self.points) if p.inside and area.contains(p.alpha, p.r))
-            for area in self.areas
-        )
+        """For each area the numbers of the points that lie in it, strictly within its borders."""
+        columns: dict[str, list[int]] = {}  # an area's interval is found once for each alpha
+        for i, p in enumerate(self.points):
+            if p.inside:
+                columns.setdefault(str(p.alpha), []).append(i)
+        found = []
+        for area in self.areas:
+            within: list[int] = []
+            for column in columns.values():
+                ends = area.interval(self.points[column[0]].alpha)
+                if ends is not None:
+                    within += [i for i in column if ends[0] < self.points[i].r < ends[1]]
+            found.append(tuple(sorted(within)))
+        return tuple(found)
 
     def probe(self, area: int) -> Point:
         """Return a point well within an area."""
