@@ -15,9 +15,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,19 +34,12 @@ from markov_lrsao.exact.rationals import (
     rational_text,
     to_float,
 )
-from markov_lrsao.interrupts import spread
 from markov_lrsao.model.landscape import JUMP, Landscape
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.regimes.areas import Area, areas, inner_point
-from markov_lrsao.regimes.points import (
-    Point,
-    Solved,
-    Values,
-    quantity_text,
-    solve_column,
-    solve_point,
-)
+from markov_lrsao.regimes.columns import solved_points
+from markov_lrsao.regimes.points import Point, Values, quantity_text
 from markov_lrsao.regimes.store import PointStore
 from markov_lrsao.release import release
 from markov_lrsao.values.enclosure import TOLERANCE
@@ -58,13 +49,10 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map"]
 
-_COMMIT_SECONDS = 0.5
 _FINENESS = 600
 _PROBED, _MOST_PROBES = fmpq(1, 10**9), 12
 """Tolerance at points that stand for an area, and how many there are at most."""
 _LARGEST_GRID = 1_000_000
-_AT_ONCE = 25
-"""Points of a column per job: with more, fewer are solved; with fewer, Ctrl-C loses less."""
 MOST_STATES = 3_000
 """Default limit of states per point: a second or two where comparisons are hard to decide."""
 COLUMNS = (
@@ -379,31 +367,6 @@ def widest(quantities: Sequence[Quantity]) -> float:
     return max((to_float(w) for w in widths if w is not None), default=0.0)
 
 
-_Job = tuple[list[tuple[str, Point]], int, int, fmpq, int]
-"""Points with their keys, which differ in r only and are in its order; n, l, tolerance, states."""
-
-
-def _solve(job: _Job) -> list[tuple[str, Values]]:
-    keyed, n, ell, tolerance, most = job
-
-    def at(i: int) -> Solved:
-        p = keyed[i][1]
-        return solve_point(n, ell, p.alpha, p.gamma, p.r, tolerance=tolerance, max_states=most)
-
-    found = solve_column(len(keyed), at)
-    return [(key, values) for (key, _), values in zip(keyed, found, strict=True)]
-
-
-def _columns(keyed: Mapping[str, Point]) -> Iterator[list[tuple[str, Point]]]:
-    """Yield points with the same alpha and gamma together, some at a time, in the order of r."""
-    columns: dict[tuple[str, str], list[tuple[str, Point]]] = {}
-    for key, p in keyed.items():
-        columns.setdefault((str(p.alpha), str(p.gamma)), []).append((key, p))
-    for column in columns.values():
-        column.sort(key=lambda item: item[1].r)
-        yield from (column[i : i + _AT_ONCE] for i in range(0, len(column), _AT_ONCE))
-
-
 def regime_map(
     plan: MapPlan,
     *,
@@ -431,7 +394,7 @@ def regime_map(
         The scheduler cannot be reached, or has no workers; what is solved is in the state file.
     """
     with PointStore(state) as store:
-        values = _solved(plan, plan.points, store, workers, scheduler, "map", progress)
+        values = solved_points(plan, plan.points, store, workers, scheduler, "map", progress)
         found = RegimeMap(plan, tuple(values))
         missing = [
             k
@@ -442,42 +405,7 @@ def regime_map(
         missing = missing[:_MOST_PROBES]
         finer = replace(plan, tolerance=min(plan.tolerance, _PROBED))
         probes = [plan.probe(k) for k in missing]
-        probed = _solved(
+        probed = solved_points(
             finer, probes, store, workers, scheduler, "areas between borders", progress
         )
     return replace(found, probed=dict(zip(missing, probed, strict=True)))
-
-
-def _solved(
-    plan: MapPlan,
-    points: Sequence[Point],
-    store: PointStore,
-    workers: int | None,
-    scheduler: str | None,
-    title: str,
-    progress: Progress,
-) -> list[Values]:
-    """Return what is known at points: from the store, or solved now and put there."""
-    keys = [plan.key(p) for p in points]
-    found = store.get(dict.fromkeys(keys))
-    missing = {k: p for k, p in zip(keys, points, strict=True) if k not in found}
-    jobs: list[_Job] = [
-        (column, plan.n, plan.ell, plan.tolerance, plan.max_states) for column in _columns(missing)
-    ]
-    with progress(title, total=len(keys)) as bar:
-        bar.advance(len(found))
-        waiting: list[tuple[str, Values]] = []
-        last = time.monotonic()
-        try:
-            with closing(spread(_solve, jobs, workers, scheduler=scheduler)) as solving:
-                for solved in solving:
-                    waiting += solved
-                    found |= solved
-                    bar.advance(len(solved))
-                    if time.monotonic() - last > _COMMIT_SECONDS:
-                        store.add(waiting)
-                        waiting, last = [], time.monotonic()
-        finally:
-            if waiting:  # Ctrl-C, too, keeps what is solved
-                store.add(waiting)
-    return [found[key] for key in keys]

@@ -1,13 +1,13 @@
-r"""E[T] at one point of a map of hyper-parameters, and along a row of penalties.
+r"""E[T] at one point of a map of hyper-parameters.
 
 Within a regime all comparisons turn out alike: the greedy actions after every history are the
 same, and with them the law of T. That is the *course* of `markov_lrsao.values.courses`, by which
-solved values are kept, and which need not be solved between two points that have it in common.
+solved values are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -34,7 +34,6 @@ __all__ = [
     "Values",
     "quantity_text",
     "read_quantity",
-    "solve_column",
     "solve_point",
 ]
 
@@ -199,34 +198,6 @@ def solve_point(
             None if found.undecided is None else _probability(found.undecided.upper),
         )
     )
-
-
-def solve_column(count: int, solve: Callable[[int], Solved]) -> list[Values]:
-    """Return what is known at points that differ in r only, in the order of r.
-
-    Where two of them have the same course, so have all between, by the theorem of
-    `markov_lrsao.values.courses`: those are not solved. Elsewhere the middle is, and so on.
-
-    Parameters
-    ----------
-    count : number of points
-    solve : the number of a point -> what is found there
-    """
-    found = {i: solve(i) for i in sorted({0, count - 1}) if count}
-    values = {i: at.values for i, at in found.items()}
-    open_between = [(0, count - 1)]
-    while open_between:
-        low, high = open_between.pop()
-        if high - low < 2:
-            continue
-        if found[low].course is not None and found[low].course == found[high].course:
-            values |= dict.fromkeys(range(low + 1, high), values[low])
-            continue
-        middle = (low + high) // 2
-        found[middle] = solve(middle)
-        values[middle] = found[middle].values
-        open_between += [(middle, high), (low, middle)]
-    return [values[i] for i in range(count)]
 
 
 def _solved_once(d: Decomposition) -> Solved:

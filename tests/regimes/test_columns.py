@@ -14,7 +14,8 @@ from markov_lrsao import Algorithm, Landscape, Parameters, hypothesis_h
 from markov_lrsao.exact.quantity import Exact
 from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.law import StepLaw
-from markov_lrsao.regimes.points import Solved, Values, solve_column, solve_point
+from markov_lrsao.regimes.columns import solve_column
+from markov_lrsao.regimes.points import Solved, Values, solve_point
 from markov_lrsao.values.courses import Course, course_of
 from markov_lrsao.values.tails import LEVELS, refined_decomposition
 

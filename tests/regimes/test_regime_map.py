@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-import markov_lrsao.regimes.grid as module
+import markov_lrsao.regimes.columns as module
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
 from markov_lrsao.cli import main
 from markov_lrsao.errors import ParameterError
