@@ -16,7 +16,7 @@ from markov_lrsao.exact.rationals import rational
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.regimes.columns import solve_column
 from markov_lrsao.regimes.points import Solved, Values, solve_point
-from markov_lrsao.values.courses import Course, course_of
+from markov_lrsao.values.courses import Course, _Graph, course_of
 from markov_lrsao.values.tails import LEVELS, refined_decomposition
 
 
@@ -136,6 +136,24 @@ def test_a_changed_successor_or_pattern_changes_the_course() -> None:
     wrong = dict(automata.following) | {key: 0}
     changed = replace(automata, following=wrong)
     assert course_of(changed, bottom, tail, entered, marks) != once
+    other = tuple(tuple(reversed(patterns)) for patterns in automata.patterns)
+    assert course_of(replace(automata, patterns=other), bottom, tail, entered, marks) != once
+
+
+def graph(labels: str, *successors: tuple[int, ...]) -> _Graph:
+    return _Graph(list(labels), list(successors))
+
+
+def test_the_form_of_an_automaton_is_unique() -> None:
+    """Labels and the order of successors count; numbers of nodes and copies of them do not."""
+    once = graph("abc", (1, 2), (0, 1), (2, 2)).minimal(0)
+    assert graph("cba", (0, 0), (2, 1), (1, 0)).minimal(2) == once  # other numbers
+    assert graph("abcb", (3, 2), (0, 3), (2, 2), (0, 1)).minimal(0) == once  # b twice
+    assert graph("abcx", (1, 2), (0, 1), (2, 2), (3, 3)).minimal(0) == once  # x is never met
+    assert graph("abb", (1, 2), (0, 1), (2, 2)).minimal(0) != once  # another greedy action
+    assert graph("abc", (2, 1), (0, 1), (2, 2)).minimal(0) != once  # directions swapped
+    assert graph("abc", (1, 2), (1, 1), (2, 2)).minimal(0) != once
+    assert graph("abc", (1, 2), (0, 1), (2, 2)).minimal(1) != once  # begins elsewhere
 
 
 def test_a_column_is_what_its_points_are(monkeypatch: pytest.MonkeyPatch) -> None:
