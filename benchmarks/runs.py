@@ -6,16 +6,28 @@ import json
 import os
 import subprocess
 import sys
+import time
 import venv
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["ROOT", "Run", "foreign_python", "in_tree", "run_foreign", "run_in", "run_worker"]
+__all__ = [
+    "ROOT",
+    "Run",
+    "alternating",
+    "foreign_python",
+    "in_tree",
+    "run_foreign",
+    "run_in",
+    "run_worker",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
+_GLANCE = 0.5  # seconds between looks at the processor time of a process
 
 
 @dataclass(frozen=True)
@@ -37,21 +49,42 @@ class Run:
 
 
 def in_tree(tree: Path, command: list[str], limit: float) -> subprocess.CompletedProcess[str]:
-    """Run a command with the packages of a checkout, on one thread."""
-    return subprocess.run(
+    """Run a command with the packages of a checkout, on one thread.
+
+    The limit is processor time where the system tells it, else time of day. (A limit of the
+    system's own, RLIMIT_CPU, would make the clock of processor time tick in steps of 4 ms.)
+    """
+    one = {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    begun = time.monotonic()
+    with subprocess.Popen(
         command,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=limit,
-        check=False,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(tree),
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        },
+        env={**os.environ, **one},
         cwd=tree,
-    )
+    ) as process:
+        while True:
+            try:
+                out, err = process.communicate(timeout=min(limit, _GLANCE))
+                return subprocess.CompletedProcess(command, process.returncode, out, err)
+            except subprocess.TimeoutExpired:
+                used = _processor_time(process.pid)
+                if (time.monotonic() - begun if used is None else used) >= limit:
+                    process.kill()
+                    raise
+            except BaseException:
+                process.kill()
+                raise
+
+
+def _processor_time(pid: int) -> float | None:
+    """Return the seconds that a process has used, None where the system does not tell."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _run(tool: str, command: list[str], limit: float, tree: Path = ROOT) -> Run:
@@ -83,6 +116,31 @@ def run_in(tree: Path, task: str, *arguments: object, repeat: int = 5, limit: fl
 def run_worker(task: str, *arguments: object, repeat: int = 5, limit: float = 900) -> Run:
     """Run one task of `worker` and return its medians; the same task is run only once."""
     return run_in(ROOT, task, *arguments, repeat=repeat, limit=limit)
+
+
+def alternating(
+    limits: Mapping[str, float], *arguments: object, repeat: int = 5, rounds: int = 3
+) -> dict[str, Run]:
+    """Run several tasks in turn, some rounds of them; return the medians of the rounds' medians.
+
+    What else the machine does then disturbs all of them alike. Each task is given its limit of
+    processor time per round, and is not asked again once it fails.
+    """
+    found: dict[str, list[Run]] = {task: [] for task in limits}
+    for _ in range(rounds):
+        for task, limit in limits.items():
+            if any(run.failure for run in found[task]):
+                continue
+            found[task].append(run_in(ROOT, task, *arguments, repeat=repeat, limit=limit))
+    return {task: _middle(runs) for task, runs in found.items()}
+
+
+def _middle(runs: list[Run]) -> Run:
+    failed = [run for run in runs if run.failure]
+    if failed:
+        return failed[0]
+    names = runs[0].stages
+    return replace(runs[0], stages={n: median(run.stages[n] for run in runs) for n in names})
 
 
 def foreign_python(folder: Path) -> Path | str:

@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks import umfpack
+
 __all__ = ["TASKS", "main"]
 
 Result = dict[str, Any]
@@ -163,7 +165,12 @@ def _bicgstab(system: Any, right: Any) -> Any:
     return values
 
 
-_LINEAR = {"spsolve": _spsolve, "superlu": _superlu, "bicgstab": _bicgstab}
+_LINEAR = {
+    "spsolve": _spsolve,
+    "superlu": _superlu,
+    "bicgstab": _bicgstab,
+    "umfpack": umfpack.solve,
+}
 
 
 def _sympy(path: str, label: str, repeat: int) -> Result:
@@ -290,6 +297,7 @@ TASKS = (
     "spsolve",
     "superlu",
     "bicgstab",
+    "umfpack",
     "sympy",
     "enumerate",
     "storm-build",

@@ -214,6 +214,18 @@ class Walk:
         """Return what still matters of the patterns when a position is entered."""
         return shown
 
+    def entered(self, position: int, phase: int, shown: tuple[int, ...]) -> tuple[State, bool]:
+        """Return the state in which a position is entered, and whether that is on the stretch.
+
+        If not, the state is the one in which the walk would come back, at the end that it left.
+        """
+        stretch = self.stretch
+        if phase < len(stretch.milestones) and position == stretch.milestones[phase]:
+            phase += 1
+        inside = stretch.first <= position <= stretch.last and position != self.law.optimum
+        end = position if inside else min(max(position, stretch.first), stretch.last)
+        return State(end, phase, self.remembered(position, shown)), inside
+
 
 def replaced(shown: tuple[int, ...], at: int, after: int) -> tuple[int, ...]:
     """Return the patterns with one of them replaced."""
@@ -231,29 +243,26 @@ def explore(
         There are more than `largest` states.
     """
     stretch, optimum = walk.stretch, walk.law.optimum
-    first, last, milestones = stretch.first, stretch.last, stretch.milestones
+    first, last = stretch.first, stretch.last
     index = {state: i for i, state in enumerate(starts)}
     stack = list(index)
     found: dict[int, Options] = {}
 
     def visit(position: int, phase: int, patterns: tuple[int, ...]) -> Target:
-        if phase < len(milestones) and position == milestones[phase]:
-            phase += 1
-        patterns = walk.remembered(position, patterns)
-        if position == optimum:
-            return Exit(UP, phase, patterns)
-        inside = first <= position <= last
-        direction = UP if position > last else DOWN
-        state = State(position if inside else min(max(position, first), last), phase, patterns)
-        number = index.get(state)
-        if number is None and (inside or (direction == stretch.reenter and walk.known(state))):
+        state, inside = walk.entered(position, phase, patterns)
+        direction = UP if position > last or position == optimum else DOWN
+        number = index.get(state) if position != optimum else None
+        reentered = direction == stretch.reenter and position != optimum
+        if number is None and (inside or (reentered and walk.known(state))):
             if len(index) >= largest:
                 raise StateSpaceTooLargeError(
                     f"positions {first}..{last} have more than {largest:,} states"
                 )
             number = index[state] = len(index)
             stack.append(state)
-        return number if inside and number is not None else Exit(direction, phase, patterns)
+        if inside and number is not None:
+            return number
+        return Exit(direction, state.phase, state.patterns)
 
     while stack:
         state = stack.pop()

@@ -40,7 +40,7 @@ raise `CrossingError` with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,6 +110,8 @@ class Decomposition:
     tail_start : (upward exit of the bottom, mark of the top region) -> state of the tail
     phase : phase (from 0) that all steps at sites and in the top region belong to
     choices : the walk after the cut where not all comparisons are decided; else None
+    course : where values decide, gives what is greedy after every history, in a form that is
+        equal for two hyper-parameters only if that is; see `markov_lrsao.values.courses`
     """
 
     law: StepLaw
@@ -123,6 +125,7 @@ class Decomposition:
     tail_start: Mapping[tuple[Exit, int], int]
     phase: int
     choices: Refined | None = None
+    course: Callable[[], Hashable | None] | None = None
 
     @property
     def states(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -49,7 +50,7 @@ class Components:
         members, start = self.members.tolist(), self.start.tolist()
         return (tuple(members[a:b]) for a, b in pairwise(start))
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """Number of states per component."""
         return np.diff(self.start)

@@ -21,6 +21,7 @@ _LETTER, _LINE, _TURNED = 2.4, 5.2, 4.0
 """Width of a letter and height of a line on the raster, the latter less where it is turned."""
 _ARROW = 16
 """Least length of an arrow on the raster."""
+_MOST_ARROWS = 6
 Mask = npt.NDArray[np.bool_]
 
 
@@ -36,14 +37,18 @@ def placed_labels(
     ys = low + (high - low) * (np.arange(rows) + 0.5) / rows
     masks = [_mask(area, xs, ys) for area in areas]
     free = max(masks, key=np.count_nonzero, default=np.zeros((rows, columns), bool)).copy()
-    placed = []
-    for area, mask in zip(areas, masks, strict=True):
-        if area["value"] is None or not mask.any():
-            placed.append(dict(area))
-            continue
-        label = _inside(area, mask, xs, ys) or _beside(area, mask, free, xs, ys)
-        placed.append({**area, "label": label} if label else dict(area))
-    return placed
+    shown = [i for i, area in enumerate(areas) if area["value"] is not None and masks[i].any()]
+    labels = {i: _inside(areas[i], masks[i], free, xs, ys) for i in shown}
+    # Arrows cross the map: they are for few, areas with names of their own first, then large ones.
+    left = sorted(
+        (i for i in shown if labels[i] is None),
+        key=lambda i: (areas[i]["name"].startswith("k ="), -np.count_nonzero(masks[i])),
+    )
+    labels |= {i: _beside(areas[i], masks[i], free, xs, ys) for i in left[:_MOST_ARROWS]}
+    return [
+        {**area, "label": label} if (label := labels.get(i)) else dict(area)
+        for i, area in enumerate(areas)
+    ]
 
 
 def along(scale: str, first: float, last: float, share: Any) -> Any:
@@ -79,7 +84,10 @@ def _texts(area: Mapping[str, Any]) -> list[tuple[str, int]]:
     return [(whole, 0), (line, 0), (line, 90), (value, 90)]
 
 
-def _inside(area: Mapping[str, Any], mask: Mask, xs: Any, ys: Any) -> dict[str, Any] | None:
+def _inside(
+    area: Mapping[str, Any], mask: Mask, free: Mask, xs: Any, ys: Any
+) -> dict[str, Any] | None:
+    """Put the text where it fits best within the area; the room is taken."""
     from scipy.ndimage import distance_transform_edt, minimum_filter
 
     padded = np.pad(mask, 1)
@@ -93,6 +101,7 @@ def _inside(area: Mapping[str, Any], mask: Mask, xs: Any, ys: Any) -> dict[str, 
         fits = minimum_filter(mask, size=size, mode="constant", cval=0)
         if fits.any():
             j, i = np.unravel_index(np.argmax(np.where(fits, depth, -1)), depth.shape)
+            free[max(0, j - size[0]) : j + size[0], max(0, i - size[1]) : i + size[1]] = False
             return {"text": text, "at": [float(xs[i]), float(ys[j])], "rotation": angle}
     return None
 

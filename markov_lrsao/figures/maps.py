@@ -32,6 +32,8 @@ _TITLES = {
 }
 _WIDE = 20
 """Alphas are drawn evenly in ln(alpha/(1-alpha)) if the odds grow by this factor, or more."""
+_MOST_LINES = 20
+"""Borders of more exits lie so close that they would be one black area; the colours go on."""
 Place = float | None
 
 
@@ -231,12 +233,12 @@ def map_borders(plan: MapPlan) -> list[dict[str, Any]]:
     frame = _Frame(plan)
     families: dict[str, dict[str, Any]] = {}
     exits = sum(not area.name.startswith("L") for area in plan.areas)
-    for border in borders(plan.n, plan.ell, plan.gamma, exits=exits):
+    for border in borders(plan.n, plan.ell, plan.gamma, exits=min(exits, _MOST_LINES)):
         if border.name.startswith("J never"):
             continue  # just above "J always": the two could not be told apart
         if plan.relative and border.name.startswith("(H)"):
             continue  # the lines 0 and 1
-        name, condition, look = _family(border)
+        name, condition, look = _family(border, exits)
         places = [frame.place(i, border.float(alpha)) for i, alpha in enumerate(frame.alphas)]
         seen = visible(list(zip(frame.alphas, places, strict=True)), frame.low, frame.high)
         if seen:
@@ -269,10 +271,12 @@ def visible(
     return found
 
 
-def _family(border: Border) -> tuple[str, str, dict[str, Any]]:
+def _family(border: Border, exits: int) -> tuple[str, str, dict[str, Any]]:
     """Return the name under which a border is drawn, its condition, and how it looks."""
     if border.exits:
         condition = "(1-a) r = G + (G + a g)(rho^-1 + .. + rho^-(k-1)), between k and k+1"
+        if exits > _MOST_LINES:
+            condition += f"; k <= {_MOST_LINES} drawn"
         return "J always, k", condition, {"style": "solid", "colour": 6, "width": 0.9}
     look = {
         "(H), lower": ("dashdot", 1),

@@ -15,9 +15,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,12 +34,12 @@ from markov_lrsao.exact.rationals import (
     rational_text,
     to_float,
 )
-from markov_lrsao.interrupts import spread
 from markov_lrsao.model.landscape import JUMP, Landscape
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.regimes.areas import Area, areas, inner_point
-from markov_lrsao.regimes.points import Point, Values, quantity_text, solve_point
+from markov_lrsao.regimes.columns import solved_points
+from markov_lrsao.regimes.points import Point, Values, quantity_text
 from markov_lrsao.regimes.store import PointStore
 from markov_lrsao.release import release
 from markov_lrsao.values.enclosure import TOLERANCE
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "MapPlan", "Regime", "RegimeMap", "regime_map"]
 
-_COMMIT_SECONDS = 0.5
 _FINENESS = 600
 _PROBED, _MOST_PROBES = fmpq(1, 10**9), 12
 """Tolerance at points that stand for an area, and how many there are at most."""
@@ -196,11 +193,20 @@ class MapPlan:
 
     @cached_property
     def members(self) -> tuple[tuple[int, ...], ...]:
-        """For each area the numbers of the points that lie in it."""
-        return tuple(
-            tuple(i for i, p in enumerate(self.points) if p.inside and area.contains(p.alpha, p.r))
-            for area in self.areas
-        )
+        """For each area the numbers of the points that lie in it, strictly within its borders."""
+        columns: dict[str, list[int]] = {}  # an area's interval is found once for each alpha
+        for i, p in enumerate(self.points):
+            if p.inside:
+                columns.setdefault(str(p.alpha), []).append(i)
+        found = []
+        for area in self.areas:
+            within: list[int] = []
+            for column in columns.values():
+                ends = area.interval(self.points[column[0]].alpha)
+                if ends is not None:
+                    within += [i for i in column if ends[0] < self.points[i].r < ends[1]]
+            found.append(tuple(sorted(within)))
+        return tuple(found)
 
     def probe(self, area: int) -> Point:
         """Return a point well within an area."""
@@ -361,14 +367,6 @@ def widest(quantities: Sequence[Quantity]) -> float:
     return max((to_float(w) for w in widths if w is not None), default=0.0)
 
 
-_Job = tuple[str, int, int, Point, fmpq, int]
-
-
-def _solve(job: _Job) -> tuple[str, Values]:
-    key, n, ell, p, tolerance, most = job
-    return key, solve_point(n, ell, p.alpha, p.gamma, p.r, tolerance=tolerance, max_states=most)
-
-
 def regime_map(
     plan: MapPlan,
     *,
@@ -396,7 +394,7 @@ def regime_map(
         The scheduler cannot be reached, or has no workers; what is solved is in the state file.
     """
     with PointStore(state) as store:
-        values = _solved(plan, plan.points, store, workers, scheduler, "map", progress)
+        values = solved_points(plan, plan.points, store, workers, scheduler, "map", progress)
         found = RegimeMap(plan, tuple(values))
         missing = [
             k
@@ -407,43 +405,7 @@ def regime_map(
         missing = missing[:_MOST_PROBES]
         finer = replace(plan, tolerance=min(plan.tolerance, _PROBED))
         probes = [plan.probe(k) for k in missing]
-        probed = _solved(
+        probed = solved_points(
             finer, probes, store, workers, scheduler, "areas between borders", progress
         )
     return replace(found, probed=dict(zip(missing, probed, strict=True)))
-
-
-def _solved(
-    plan: MapPlan,
-    points: Sequence[Point],
-    store: PointStore,
-    workers: int | None,
-    scheduler: str | None,
-    title: str,
-    progress: Progress,
-) -> list[Values]:
-    """Return what is known at points: from the store, or solved now and put there."""
-    keys = [plan.key(p) for p in points]
-    found = store.get(dict.fromkeys(keys))
-    jobs: list[_Job] = [
-        (key, plan.n, plan.ell, p, plan.tolerance, plan.max_states)
-        for key, p in dict(zip(keys, points, strict=True)).items()
-        if key not in found
-    ]
-    with progress(title, total=len(keys)) as bar:
-        bar.advance(len(found))
-        waiting: list[tuple[str, Values]] = []
-        last = time.monotonic()
-        try:
-            with closing(spread(_solve, jobs, workers, at_once=4, scheduler=scheduler)) as solving:
-                for key, values in solving:
-                    waiting.append((key, values))
-                    found[key] = values
-                    bar.advance()
-                    if time.monotonic() - last > _COMMIT_SECONDS:
-                        store.add(waiting)
-                        waiting, last = [], time.monotonic()
-        finally:
-            if waiting:  # Ctrl-C, too, keeps what is solved
-                store.add(waiting)
-    return [found[key] for key in keys]

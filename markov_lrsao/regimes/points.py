@@ -1,11 +1,8 @@
-r"""E[T] at one point of a map of hyper-parameters, solved once per structure.
+r"""E[T] at one point of a map of hyper-parameters.
 
-Within a regime all comparisons turn out alike, so that the merged blocks of two points (see
-`markov_lrsao.crossing.decomposition`) are equal up to the numbers of their states: they have the
-same *structure*, hence the same law of T. `structure` is a digest of it, by which solved values are
-kept. The states of a merged block are pairwise different in behaviour, so colours that are
-refined by the colours of the successors tell all of them apart; the digest is that of the
-refined colours.
+Within a regime all comparisons turn out alike: the greedy actions after every history are the
+same, and with them the law of T. That is the *course* of `markov_lrsao.values.courses`, by which
+solved values are kept.
 """
 
 from __future__ import annotations
@@ -13,22 +10,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
 
 from flint import fmpq
 
 from markov_lrsao.answers.counting import exact_moments
 from markov_lrsao.answers.expected import seek_runtime
 from markov_lrsao.answers.plan import Bounded, Counted, Options, after_cut
-from markov_lrsao.crossing.blocks import Block, Exit, Target
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.errors import ParameterError, Refused
-from markov_lrsao.exact.partitions import settled_colours
 from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import decimal_text, rational
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
-from markov_lrsao.model.law import UP, StepLaw
+from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.values.enclosure import enclose_moments
 
@@ -36,11 +30,11 @@ __all__ = [
     "KINDS",
     "QUANTITIES",
     "Point",
+    "Solved",
     "Values",
     "quantity_text",
     "read_quantity",
     "solve_point",
-    "structure",
 ]
 
 KINDS = ("exact", "enclosure", "infinite", "open")
@@ -151,70 +145,19 @@ def read_quantity(text: str) -> Quantity:
     return Enclosed(rational(low), None if high == "inf" else rational(high))
 
 
-# -- the structure ------------------------------------------------------------------------
-
-
-def _digest(*parts: object) -> str:
-    return blake2b(repr(parts).encode(), digest_size=12).hexdigest()
-
-
-def _colours(
-    block: Block, outcome: dict[Exit, Hashable], returns: int | None
-) -> tuple[Sequence[str], dict[Exit, str]]:
-    """Return colours of states and exits that differ where their behaviour does."""
-    size, exits = len(block.states), block.exits
-    number: dict[Target, int] = {i: i for i in range(size)}
-    number.update({x: size + k for k, x in enumerate(exits)})
-
-    def behaviour(target: Target, colours: Sequence[str]) -> object:
-        if isinstance(target, Exit):
-            back = block.comes_back(target) if target.direction == returns else None
-            return None if back is None else colours[back]
-        return sorted((colours[number[t]], repr(w)) for t, w in block.edges[target])
-
-    colours = settled_colours(
-        [
-            *(_digest(s.position, s.phase) for s in block.states),
-            *(_digest("exit", x.direction, x.phase, outcome.get(x)) for x in exits),
-        ],
-        lambda now: [_digest(now[i], behaviour(target, now)) for target, i in number.items()],
-    )
-    return colours[:size], dict(zip(exits, colours[size:], strict=True))
-
-
-def structure(d: Decomposition) -> str:
-    """Return a digest of a decided decomposition that does not depend on state numbers."""
-    outcome: dict[Exit, Hashable] = {}
-    parts: list[object] = []
-    if d.tail is not None:
-        tail, _ = _colours(d.tail, {}, None)
-        parts.append(sorted(tail))
-        for x in {x for x, _ in d.tail_start}:
-            outcome[x] = tuple(
-                sorted((mark, tail[i]) for (y, mark), i in d.tail_start.items() if y == x)
-            )
-    states, exits = _colours(d.bottom, outcome, UP)
-    top = d.top_region
-    return _digest(
-        d.law.landscape.name,
-        d.law.n,
-        d.law.landscape.ell,
-        d.cut,
-        d.phase,
-        d.sites,
-        None if top is None else (top.states, top.edges, d.top_counts),
-        parts,
-        sorted(states),
-        sorted(exits.values()),
-        [states[i] for i in d.bottom.start],
-    )
-
-
 # -- solving ------------------------------------------------------------------------------
 
-_solved: dict[str, Values] = {}
+_solved: dict[Hashable, Values] = {}
 _OUTSIDE = 10
 """Outside (H) whole runs are followed, not only what comes after the cut: more states."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What was found at a point, and the course of its runs where that is known."""
+
+    values: Values
+    course: Hashable | None = None
 
 
 @lru_cache(maxsize=4)
@@ -224,8 +167,8 @@ def _landscape(n: int, ell: int) -> Landscape:
 
 def solve_point(
     n: int, ell: int, alpha: fmpq, gamma: fmpq, r: fmpq, *, tolerance: fmpq, max_states: int
-) -> Values:
-    """Return what can be said at one point; within a process each structure is solved once.
+) -> Solved:
+    """Return what can be said at one point; within a process each course is solved once.
 
     Parameters
     ----------
@@ -242,24 +185,28 @@ def solve_point(
                 return _solved_once(d)
             case Bounded(d):
                 enclosed = enclose_moments(d, 2)
-                return _values(enclosed.values, _probability(enclosed.undecided))
+                return Solved(_values(enclosed.values, _probability(enclosed.undecided)))
     options = Options(method="crossing", tolerance=tolerance, max_states=_OUTSIDE * max_states)
     found = seek_runtime(landscape, algorithm, options, outside_h=True)
     if isinstance(found, Refused):
-        return Values("open", reason=str(found.reason))
-    return Values(
-        found.kind,
-        (found.total, *found.phases),
-        found.variance,
-        None if found.undecided is None else _probability(found.undecided.upper),
+        return Solved(Values("open", reason=str(found.reason)))
+    return Solved(
+        Values(
+            found.kind,
+            (found.total, *found.phases),
+            found.variance,
+            None if found.undecided is None else _probability(found.undecided.upper),
+        )
     )
 
 
-def _solved_once(d: Decomposition) -> Values:
-    key = structure(d)
-    if key not in _solved:
-        _solved[key] = _values(exact_moments(d, 2), None)
-    return _solved[key]
+def _solved_once(d: Decomposition) -> Solved:
+    course = None if d.course is None else d.course()
+    if course is None:
+        return Solved(_values(exact_moments(d, 2), None))
+    if course not in _solved:
+        _solved[course] = _values(exact_moments(d, 2), None)
+    return Solved(_solved[course], course)
 
 
 def _values(found: Sequence[Sequence[Quantity]], undecided: str | None) -> Values:

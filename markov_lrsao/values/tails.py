@@ -12,8 +12,9 @@ What the values leave open becomes a choice, see `markov_lrsao.values.choices`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from flint import fmpq
 
@@ -34,10 +35,11 @@ from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
+from markov_lrsao.values.courses import course_of
 from markov_lrsao.values.merging import merge_alike
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine, safe_actions
 
-__all__ = ["LEVELS", "Level", "Tail", "before_cut", "refined_decomposition"]
+__all__ = ["LEVELS", "Level", "Tail", "before_cut", "merged_tail", "refined_decomposition"]
 
 
 @dataclass(frozen=True)
@@ -131,15 +133,15 @@ def refined_decomposition(
     slot, marks = stretch.rows.index(row), exit_marks(top)
     exits = [x for x in bottom.exits if x.direction == UP]
     pairs = [(x.patterns[slot], mark) for x in exits for mark in marks]
-    whole, entered = Tail(merged, cut, precision, bottom.clusters, pairs).explore(
-        largest, lose=lose
-    )
+    tail = Tail(merged, cut, precision, bottom.clusters, pairs)
+    found, states = tail.explore(largest, lose=lose)
+    whole, entered = merged_tail(found, states)
     starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
 
     def outcome(x: Exit) -> tuple[object, ...]:
         return (x.direction, x.phase, *(starts[x, m] for m in marks if (x, m) in starts))
 
-    short, _, became = merge_alike(bottom, outcome, returns=UP)
+    short, _, left = merge_alike(bottom, outcome, returns=UP)
     decided = not whole.undecided and not lose
     return Decomposition(
         law,
@@ -150,9 +152,10 @@ def refined_decomposition(
         sites,
         short.block(),
         whole.block() if decided else None,
-        {(x, m): starts[x, m] for x in dict.fromkeys(became[x] for x in exits) for m in marks},
+        {(x, m): starts[x, m] for x in dict.fromkeys(left[x] for x in exits) for m in marks},
         phase,
         None if decided else whole,
+        partial(course_of, automata, bottom, found, states, marks) if decided else None,
     )
 
 
@@ -200,8 +203,8 @@ class Tail:
 
     def explore(
         self, largest: int, *, lose: bool = False
-    ) -> tuple[Refined, dict[tuple[int, int], int]]:
-        """Return the merged tail, and its state for each pair.
+    ) -> tuple[Refined, dict[tuple[int, int], State]]:
+        """Return the explored tail, and its state for each pair.
 
         Raises
         ------
@@ -221,8 +224,7 @@ class Tail:
             entered = again
         if not lose and any(x.direction == DOWN for x in found.exits):
             raise fell_below(self.cut, self.cut - 1)
-        merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase))
-        return merged, {key: became[found.number[state]] for key, state in entered.items()}
+        return found, entered
 
     def entered(self) -> dict[tuple[int, int], State]:
         """Return the state in which the cut is hit, per pair."""
@@ -267,3 +269,11 @@ class Tail:
             brought,
             self.safe[row],
         )
+
+
+def merged_tail(
+    found: Refined, entered: Mapping[tuple[int, int], State]
+) -> tuple[Refined, dict[tuple[int, int], int]]:
+    """Return a tail with its states merged, and the number of the one that each pair enters."""
+    merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase))
+    return merged, {key: became[found.number[state]] for key, state in entered.items()}

@@ -38,7 +38,7 @@ from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import added_edges
 from markov_lrsao.values.quotient.level import quotient_level
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine
-from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut
+from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut, merged_tail
 
 __all__ = [
     "MOST_LUMPS",
@@ -77,7 +77,9 @@ def joint_with_values(law: StepLaw, level: Level, *, largest: int) -> Refined:
     before = before_cut(stretch, row, precision, largest)
     at, under = (stretch.rows.index(r) for r in (row, below))
     pairs = [(x.patterns[at], x.patterns[under]) for x in before.exits]
-    tail, entered = Tail(merged, cut, precision, before.clusters, pairs).explore(largest)
+    tail, entered = merged_tail(
+        *Tail(merged, cut, precision, before.clusters, pairs).explore(largest)
+    )
     shift = len(before.states)
 
     def into_tail(target: Target) -> Target:

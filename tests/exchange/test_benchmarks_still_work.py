@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from peer_chains import storm
 
-from benchmarks import compare, report, sections
+from benchmarks import compare, report, runs, sections, umfpack
 from benchmarks.__main__ import main
 from benchmarks.runs import ROOT, Run, run_in, run_worker
 
@@ -93,3 +95,39 @@ def test_a_tree_is_measured_by_its_own_worker(tmp_path: Path) -> None:
     )
     run = run_in(tmp_path, "anything")
     assert (run.value, run.states, run.total) == ("mine", 7, 3)
+
+
+def test_tools_run_in_turn_and_a_failing_one_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    times = iter([5.0, 1.0, 3.0])
+
+    def took(_: Path, task: str, *__: object, repeat: int, limit: float) -> Run:
+        asked.append(task)
+        assert (repeat, limit) == (5, {"a": 7.0, "b": 8.0}[task])
+        return Run(task, failure="over 8 s") if task == "b" else Run(task, {"solve": next(times)})
+
+    monkeypatch.setattr(runs, "run_in", took)
+    found = runs.alternating({"a": 7.0, "b": 8.0}, "file", repeat=5, rounds=3)
+    assert asked == ["a", "b", "a", "a"]
+    assert found["a"].stages == {"solve": 3.0}
+    assert found["b"].failure == "over 8 s"
+
+
+def test_limits_are_processor_time() -> None:
+    """A process that sleeps is not stopped; one that works is."""
+    idle = [sys.executable, "-c", "import time; time.sleep(1.6)"]
+    assert runs.in_tree(ROOT, idle, 0.6).returncode == 0
+    with pytest.raises(subprocess.TimeoutExpired):
+        runs.in_tree(ROOT, [sys.executable, "-c", "while True: pass"], 0.6)
+
+
+@pytest.mark.skipif(not umfpack.available(), reason="the system has no UMFPACK")
+def test_umfpack_solves() -> None:
+    import numpy as np
+    from scipy.sparse import csc_array
+
+    system = csc_array(np.array([[2.0, 0.0, -1.0], [-1.0, 3.0, 0.0], [0.0, -1.0, 4.0]]))
+    found = umfpack.solve(system, np.array([1.0, 2.0, 3.0]))
+    assert np.allclose(system @ found, [1.0, 2.0, 3.0], rtol=1e-14)
+    with pytest.raises(ArithmeticError):
+        umfpack.solve(csc_array(np.array([[1.0, 1.0], [1.0, 1.0]])), np.ones(2))

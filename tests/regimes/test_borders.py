@@ -19,7 +19,7 @@ TENTH = fmpq(1, 10)
 @cache
 def value(alpha: str, r: str, n: int = 9, ell: int = 2, gamma: str = "1/10") -> Values:
     p = Parameters.of(alpha, gamma, r)
-    return solve_point(n, ell, p.alpha, p.gamma, p.r, tolerance=fmpq(1, 100), max_states=500)
+    return solve_point(n, ell, p.alpha, p.gamma, p.r, tolerance=fmpq(1, 100), max_states=500).values
 
 
 def border(name: str, n: int = 9, ell: int = 2, gamma: str = "1/10") -> Border:
@@ -64,7 +64,7 @@ def test_the_engine_sees_the_first_border() -> None:
     assert tie.means[0].value != exits(1)
     above = solve_point(
         9, 2, fmpq(1, 2), TENTH, fmpq(12001, 1000), tolerance=fmpq(1, 2000), max_states=3000
-    ).means[0]
+    ).values.means[0]
     assert above.upper is not None
     assert above.upper < exits(1)
 
@@ -122,7 +122,7 @@ def test_l_always_is_sharp() -> None:
     below, near, above = (
         solve_point(
             9, 2, fmpq(99, 100), TENTH, at * fmpq(k, 100), tolerance=fmpq(1, 2000), max_states=3000
-        )
+        ).values
         for k in (60, 97, 103)
     )
     assert below.means[0].value == fmpq(27059792756, 592596081)  # about 45.66

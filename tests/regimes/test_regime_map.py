@@ -18,24 +18,20 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-import markov_lrsao.regimes.grid as module
+import markov_lrsao.regimes.columns as module
 from markov_lrsao import Algorithm, Landscape, Parameters, runtime
 from markov_lrsao.cli import main
-from markov_lrsao.crossing.decomposition import Decomposition
-from markov_lrsao.errors import ParameterError, granted
+from markov_lrsao.errors import ParameterError
 from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Exact, Infinite
 from markov_lrsao.exact.rationals import rational, to_float
 from markov_lrsao.figures.maps import map_figure
-from markov_lrsao.model.law import StepLaw
 from markov_lrsao.regimes.grid import COLUMNS, MapPlan, RegimeMap, regime_map
 from markov_lrsao.regimes.points import (
-    Values,
+    Solved,
     quantity_text,
     read_quantity,
     solve_point,
-    structure,
 )
-from markov_lrsao.values.enclosure import resolve
 
 GRID = ("0.5:0.99@3", "0.1:0.9@2")
 """Three regimes of n = 9 within six points."""
@@ -147,7 +143,7 @@ def test_the_picture_s_data_are_the_engine_s(solved: RegimeMap) -> None:
 def test_solved_points_are_not_solved_again(
     solved: RegimeMap, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> Values:
+    def refuse(*_: object, **__: object) -> Solved:
         raise AssertionError("solved again")
 
     monkeypatch.setattr(module, "solve_point", refuse)
@@ -164,7 +160,7 @@ def test_an_interrupted_map_keeps_its_points(
     plan = MapPlan.of(9, 2, "0.8:0.9@3", r_relative="0.5")
     calls = []
 
-    def twice(*arguments: Any, **options: Any) -> Values:
+    def twice(*arguments: Any, **options: Any) -> Solved:
         calls.append(arguments)
         if len(calls) == 3:
             raise KeyboardInterrupt
@@ -253,19 +249,6 @@ def test_quantities_survive_being_written() -> None:
     assert fmpq(333, 1000) < back.lower <= fmpq(1, 3)
     assert fmpq(2, 3) <= back.upper < fmpq(667, 1000)
     assert read_quantity(quantity_text(UNKNOWN)) == UNKNOWN
-
-
-def decomposition(alpha: str, r: str) -> Decomposition:
-    parameters = Parameters.of(alpha, "1/10", r)
-    return granted(resolve(StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(parameters))))
-
-
-def test_structures_are_equal_within_a_regime_only() -> None:
-    one, same, other = (
-        structure(decomposition(*p)) for p in (("4/5", "7/2"), ("7/10", "6"), ("1/2", "13"))
-    )
-    assert one == same
-    assert one != other
 
 
 def test_outside_h_traps_are_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

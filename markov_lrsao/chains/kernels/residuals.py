@@ -129,7 +129,7 @@ def close_residual(  # type: ignore[no-untyped-def]
 
 
 @compiled(allocates=False)
-def count(indptr, indices, inside, label, members, start, own, brought, rounds):  # type: ignore[no-untyped-def]
+def count(indptr, indices, inside, members, start, own, brought, rounds):  # type: ignore[no-untyped-def]
     """Fill `rounds` inside: roundings behind each value, components successors first.
 
     `own` is what solving a component of several states adds, `brought` the roundings behind the
@@ -145,8 +145,8 @@ def count(indptr, indices, inside, label, members, start, own, brought, rounds):
         for k in range(start[c], start[c + 1]):
             i = members[k]
             for e in range(indptr[i], indptr[i + 1]):
-                if label[indices[e]] != c:
-                    most = max(most, rounds[indices[e]])
+                # a state of this component still has what is behind its constant: `brought` or less
+                most = max(most, rounds[indices[e]])
             if alone:
                 most += 2.0 * (indptr[i + 1] - indptr[i]) + 5.0
         if not alone:

@@ -116,18 +116,19 @@ def local(pointer, columns, weights, states, place):  # type: ignore[no-untyped-
     used = 0
     for k in range(s):
         i = states[k]
-        total = 0.0
+        total, lost = 0.0, 0.0
         for e in range(pointer[i], pointer[i + 1]):
             at = place[columns[e]]
             if at < 0:
-                leak[k] += weights[e]
+                lost += weights[e]
             else:
                 to[used] = at
                 inner[used] = weights[e]
                 into[at] += 1
                 used += 1
                 total += weights[e]
-        leaving[k] = leak[k] + total
+        leak[k] = lost
+        leaving[k] = lost + total
         begin[k + 1] = used
     cheap = 0
     for k in range(s):
@@ -139,15 +140,21 @@ def local(pointer, columns, weights, states, place):  # type: ignore[no-untyped-
 
 @compiled()
 def given(pointer, columns, weights, totals, label, states, constant, values):  # type: ignore[no-untyped-def]
-    """Return what the states of a component are given: constants, and values outside of it."""
+    """Return what the states of a component are given: constants, and values outside of it.
+
+    A row with d transitions has at most d - 1 that lead out, each with three roundings behind its
+    term (the reciprocal, two products): d + 2 with those of the sum.
+    """
     right = np.empty(len(states))
     own = label[states[0]]
     for k in range(len(states)):
         i = states[k]
-        right[k] = constant[i]
+        total = constant[i]
+        unit = 1.0 / totals[i]
         for e in range(pointer[i], pointer[i + 1]):
             if label[columns[e]] != own:
-                right[k] += weights[e] / totals[i] * values[columns[e]]
+                total += weights[e] * unit * values[columns[e]]
+        right[k] = total
     return right
 
 

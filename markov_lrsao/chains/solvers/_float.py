@@ -185,7 +185,7 @@ def _bound(
     order, inside = system.components, system.inside
     brought = float(np.max(rounds, initial=0.0, where=inside))
     graph = system.pointer, system.columns
-    count(*graph, inside, order.label, order.members, order.start, own.numbers, brought, rounds)
+    count(*graph, inside, order.members, order.start, own.numbers, brought, rounds)
     asked = inside[order.members[order.start[:-1]]]
     # of components that were not eliminated, the residual is what was proved
     asked[[c for c in own.proofs if isinstance(system.layout.large.get(c), Planned)]] = False
