@@ -18,6 +18,7 @@ from markov_lrsao.exact.quantity import UNKNOWN, Quantity
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
+from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.shared_row import Plateaus, SharedRow, plateaus_of
 from markov_lrsao.values.solving import Answer
@@ -69,12 +70,8 @@ def enclose_shared_row(
 def _answer(place: Plateaus, mesh: fmpq, moments: int, largest: int) -> Answer:
     walk = SharedRow(place, mesh)
     walk.explore(largest)
-    system = float_system(walk)
-    steps = [
-        np.array([sum(e.steps[side] for e in o.edges) for o in walk.options]) for side in (0, 1)
-    ]
-    # A sum of k floats errs by less than k units in the last place.
-    steps = [steps[0] * (1 - 1e-13), steps[1] * (1 + 1e-13)]
+    system = float_system(walk.options, len(walk.states))
+    steps = steps_of(walk.options)
     phase = np.array([o.phase for o in walk.options])
     values = []
     for counted in counted_phases(place.law):
@@ -82,29 +79,6 @@ def _answer(place: Plateaus, mesh: fmpq, moments: int, largest: int) -> Answer:
         low, high = system.enclose([s * marked for s in steps])
         values.append([Quantity.enclosed(low, high)] + [UNKNOWN] * (moments - 1))
     return Answer(values, "crossing", len(walk.states), undecided=_undecided(walk, system))
-
-
-def float_system(walk: SharedRow) -> FloatSystem:
-    """Return the options of an explored walk as matrices."""
-    from scipy.sparse import csr_array
-
-    owner = np.array([o.owner for o in walk.options], dtype=np.int64)
-    first = np.searchsorted(owner, np.arange(len(walk.states)))
-    inner = [
-        (i, e.target, e.probability)
-        for i, o in enumerate(walk.options)
-        for e in o.edges
-        if e.target >= 0
-    ]
-    index = (np.array([x[0] for x in inner]), np.array([x[1] for x in inner]))
-    lower, upper = (
-        csr_array(
-            (np.array([x[2][side] for x in inner]), index),
-            shape=(len(walk.options), len(walk.states)),
-        )
-        for side in (0, 1)
-    )
-    return FloatSystem(owner, first.astype(np.int64), lower, upper)
 
 
 def _undecided(walk: SharedRow, system: FloatSystem) -> fmpq | None:
