@@ -46,6 +46,7 @@ def enclose_by_lumps(
     *,
     tolerance: fmpq,
     largest: int,
+    nodes: int,
     progress: Progress = no_progress,
 ) -> Answer:
     """Return enclosures of E[T] and of the phases.
@@ -54,13 +55,14 @@ def enclose_by_lumps(
     ----------
     tolerance : relative width at which no more lumps are made
     largest : the same for their number
+    nodes : refuse a coarse mesh with more of them
 
     Raises
     ------
     CrossingError, StateSpaceTooLargeError, SolverError
     """
     system = SharedEntries(place)
-    remaining = Remaining(system, _MESH, largest)
+    remaining = Remaining(system, _MESH, nodes)
     minimised = Minimised(system)
     size, enough = min(_FIRST, largest), to_float(tolerance)
     best: tuple[float, Answer] | None = None
@@ -166,10 +168,6 @@ def _answer(minimised: Minimised, remaining: Remaining, moments: int) -> Answer:
 
 
 def _values(low: FloatArray, high: FloatArray, moments: int) -> list[list[Quantity]]:
-    return [
-        [
-            Quantity.enclosed(fmpq(*float(a).as_integer_ratio()), fmpq(*float(b).as_integer_ratio())),
-            *[UNKNOWN] * (moments - 1),
-        ]
-        for a, b in zip(low, high, strict=True)
-    ]
+    ends = [[fmpq(*float(x).as_integer_ratio()) for x in side] for side in (low, high)]
+    unknown = [UNKNOWN] * (moments - 1)
+    return [[Quantity.enclosed(a, b), *unknown] for a, b in zip(*ends, strict=True)]

@@ -46,7 +46,9 @@ def quotient_level(law: StepLaw, *, largest: int) -> Refined:
     return Refined(
         stretch=stretch,
         # Numbers below 0 stand for no pattern; they tell states at the same place apart.
-        states=tuple(State(*lump.place, (-1 - i,) * rows) for i, lump in enumerate(lumps)),
+        states=tuple(
+            State(lump.place[0], lump.place[1], (-1 - i,) * rows) for i, lump in enumerate(lumps)
+        ),
         start=(0,),
         denominator=law.denominator,
         clusters=Clusters(law, Precision(fmpq(1), 0)),

@@ -1,8 +1,8 @@
 """Lumps of tables, and the trees of planes that tell them apart.
 
-At every place (position, phase, ..) a tree holds the partition of the tables: an inner node is a plane,
-with a child for each sign of its form, a leaf is a lump. A lump is made when a run meets it; the
-table it was met with represents it.
+At every place a tree holds the partition of the tables: an inner node is a plane, with a child for
+each sign of its form, a leaf is a lump. A lump is made when a run meets it; the table it was met
+with represents it.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ class SharedEntries(System):
                             yield Learning(action, self.keep, gain, self.seen, seen)
         for s, slope in enumerate(self.slopes):
             yield Learning(self._above(s), self.lam, _ZERO)
-            for action in sorted({a for a in slope.learnt if a is not None}):
+            after = {x.word for word in slope.words for x in word.passages if x.side == UP}
+            for action in sorted({a for w in after if (a := slope.learnt[w]) is not None}):
                 gain = self._gain(s, action)
                 yield Learning(self._above(s), self.keep, gain, self.seen, self.row)
 

@@ -67,9 +67,7 @@ class Tables(System):
                         yield Learning(first + action, self.within, e.move.gain)
                     else:
                         seen = self.of_row(int(law.row[to]))
-                        yield Learning(
-                            first + action, self.keep, e.move.gain, self.bootstrap, seen
-                        )
+                        yield Learning(first + action, self.keep, e.move.gain, self.bootstrap, seen)
 
     def look(self, place: Place, table: Table) -> Look:
         """Return the proposals of the greedy actions."""
@@ -92,9 +90,7 @@ class Tables(System):
             events.append(Event(e.share, weight, (to, self.phase(phase, to)), ((entry, form),)))
         return Look(greedy, comparisons, events)
 
-    def _learnt(
-        self, table: Table, entry: int, e: Proposal, row: int
-    ) -> tuple[Form, list[Plane]]:
+    def _learnt(self, table: Table, entry: int, e: Proposal, row: int) -> tuple[Form, list[Plane]]:
         """Return the new value of an entry, and what it depends on."""
         gain: fmpq = e.move.gain
         if e.move.stays_in_row:
