@@ -1,23 +1,28 @@
 r"""E[T] on three and more plateaus that share a row: enclosures at any n.
 
-The walk of `markov_lrsao.values.shared_row` is explored with finer and finer meshes, and bounded
-over all ways in which open comparisons may turn out. Steps of a climb are counted by their mean
+The walk of `markov_lrsao.values.shared_row` is explored with a coarse mesh, and bounded over all
+ways in which open comparisons may turn out. Where that leaves too much, lumps of values are
+followed (`markov_lrsao.values.lumped_row`), then finer meshes. All these enclosures hold, and so
+does what they have in common. Steps of a climb are counted by their mean
 when it begins, whatever is told of it later: that is right for E[T], and for nothing else, so
 variances stay unknown.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from flint import fmpq
 
-from markov_lrsao.errors import CrossingError, Refused, attempt
+from markov_lrsao.errors import CrossingError, Refused, SolverError, attempt
 from markov_lrsao.exact.quantity import UNKNOWN, Quantity
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
+from markov_lrsao.values.lumped_row import enclose_by_lumps
+from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.shared_row import Plateaus, SharedRow, plateaus_of
 from markov_lrsao.values.solving import Answer
@@ -28,6 +33,8 @@ LEAST_PLATEAUS = 3
 _MESHES = (fmpq(1, 4), fmpq(1, 64), fmpq(1, 512))
 _MOST_STATES = 60_000
 """About a minute to explore."""
+_MOST_LUMPS = 25_000
+"""About half a minute to make."""
 
 
 def several_plateaus(law: StepLaw) -> Plateaus | Refused:
@@ -51,30 +58,63 @@ def enclose_shared_row(
     progress: Progress = no_progress,
 ) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
+    most = largest or _MOST_STATES
+    coarse, *finer = _MESHES
+    ways = [
+        partial(_answer, place, coarse, moments, most),
+        partial(_by_lumps, place, moments, tolerance, most),
+        *(partial(_answer, place, mesh, moments, most) for mesh in finer),
+    ]
     best: Answer | None = None
-    with progress("refining values", total=len(_MESHES)) as bar:
-        for mesh in _MESHES:
+    with progress("refining values", total=len(ways)) as bar:
+        for way in ways:
             bar.advance()
-            found = attempt(partial(_answer, place, mesh, moments, largest or _MOST_STATES))
+            found = attempt(way)
             if isinstance(found, Refused):
-                return found if best is None else best
-            if best is None or found.relative_width < best.relative_width:
-                best = found
-            if found.relative_width <= tolerance:
+                if best is None:
+                    return found
+                continue
+            best = found if best is None else _both(best, found)
+            if best.relative_width <= tolerance:
                 break
     assert best is not None
     return best
 
 
+def _by_lumps(place: Plateaus, moments: int, tolerance: fmpq, largest: int) -> Answer:
+    return enclose_by_lumps(
+        place, moments, tolerance=tolerance, largest=min(largest, _MOST_LUMPS), nodes=largest
+    )
+
+
+def _both(one: Answer, other: Answer) -> Answer:
+    """Return what two answers say together; the narrower one tells how it was found.
+
+    Raises
+    ------
+    SolverError
+        They exclude each other.
+    """
+    narrow = min(one, other, key=lambda answer: answer.relative_width)
+    values = []
+    for a, b in zip(one.values, other.values, strict=True):
+        lower, upper = max(a[0].lower, b[0].lower), min(_upper(a[0]), _upper(b[0]))
+        if lower > upper:
+            raise SolverError("two enclosures exclude each other; please report this instance")
+        values.append([Quantity.enclosed(lower, upper), *a[1:]])
+    return replace(narrow, values=values)
+
+
+def _upper(quantity: Quantity) -> fmpq:
+    assert quantity.upper is not None
+    return quantity.upper
+
+
 def _answer(place: Plateaus, mesh: fmpq, moments: int, largest: int) -> Answer:
     walk = SharedRow(place, mesh)
     walk.explore(largest)
-    system = float_system(walk)
-    steps = [
-        np.array([sum(e.steps[side] for e in o.edges) for o in walk.options]) for side in (0, 1)
-    ]
-    # A sum of k floats errs by less than k units in the last place.
-    steps = [steps[0] * (1 - 1e-13), steps[1] * (1 + 1e-13)]
+    system = float_system(walk.options, len(walk.states))
+    steps = steps_of(walk.options)
     phase = np.array([o.phase for o in walk.options])
     values = []
     for counted in counted_phases(place.law):
@@ -82,29 +122,6 @@ def _answer(place: Plateaus, mesh: fmpq, moments: int, largest: int) -> Answer:
         low, high = system.enclose([s * marked for s in steps])
         values.append([Quantity.enclosed(low, high)] + [UNKNOWN] * (moments - 1))
     return Answer(values, "crossing", len(walk.states), undecided=_undecided(walk, system))
-
-
-def float_system(walk: SharedRow) -> FloatSystem:
-    """Return the options of an explored walk as matrices."""
-    from scipy.sparse import csr_array
-
-    owner = np.array([o.owner for o in walk.options], dtype=np.int64)
-    first = np.searchsorted(owner, np.arange(len(walk.states)))
-    inner = [
-        (i, e.target, e.probability)
-        for i, o in enumerate(walk.options)
-        for e in o.edges
-        if e.target >= 0
-    ]
-    index = (np.array([x[0] for x in inner]), np.array([x[1] for x in inner]))
-    lower, upper = (
-        csr_array(
-            (np.array([x[2][side] for x in inner]), index),
-            shape=(len(walk.options), len(walk.states)),
-        )
-        for side in (0, 1)
-    )
-    return FloatSystem(owner, first.astype(np.int64), lower, upper)
 
 
 def _undecided(walk: SharedRow, system: FloatSystem) -> fmpq | None:

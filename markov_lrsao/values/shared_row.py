@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from flint import arb, fmpq
+from flint import fmpq
 
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
 from markov_lrsao.model.algorithm import Algorithm
@@ -41,13 +41,13 @@ from markov_lrsao.values.climbs import (
     spread,
     substitute,
 )
+from markov_lrsao.values.options import OPTIMUM, Option, edges_of
 from markov_lrsao.values.slopes import Slope, slope_of
 
-__all__ = ["Edge", "Option", "Plateaus", "SharedRow", "Walk", "plateaus_of"]
+__all__ = ["Plateaus", "SharedRow", "Walk", "plateaus_of"]
 
 _LEVELS = 12
 _PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
-_OPTIMUM = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,22 +129,6 @@ class Walk(NamedTuple):
     unknowns: tuple[Unknown, ...]
 
 
-class Edge(NamedTuple):
-    """A transition: bounds of its probability and of E[steps; transition]; -1 is the optimum."""
-
-    target: int
-    probability: tuple[float, float]
-    steps: tuple[float, float]
-
-
-class Option(NamedTuple):
-    """All transitions of a state for one way in which its open comparison turns out."""
-
-    owner: int
-    phase: int
-    edges: tuple[Edge, ...]
-
-
 class _Way(NamedTuple):
     target: Walk | None
     probability: Any
@@ -154,13 +138,19 @@ class _Way(NamedTuple):
 class SharedRow:
     """The walk with a mesh: explored, a finite system of options.
 
+    Parameters
+    ----------
+    chance : whether bits of climbs come out by chance. Otherwise both ways are options: then what
+        is bounded over all options is bounded for every value that a climb may have led to
+
     Attributes
     ----------
     states, options : what was found; options are grouped by owner, in its order
     """
 
-    def __init__(self, place: Plateaus, mesh: fmpq) -> None:
+    def __init__(self, place: Plateaus, mesh: fmpq, *, chance: bool = True) -> None:
         self.place, self.law = place, place.law
+        self._chance = chance
         self.slopes = place.slopes
         p, n = place.parameters, place.law.n
         self.alpha, self.keep, self.lam = p.alpha, 1 - p.alpha, p.decay
@@ -211,23 +201,14 @@ class SharedRow:
             for option in ways:
                 edges: dict[int, list[tuple[Any, Any]]] = {}
                 for way in option:
-                    target = _OPTIMUM
+                    target = OPTIMUM
                     if way.target is not None:
                         walk = self._normal(way.target)
                         target = number.setdefault(walk, len(self.states))
                         if target == len(self.states):
                             self.states.append(walk)
                     edges.setdefault(target, []).append((way.probability, way.steps))
-                self.options.append(
-                    Option(
-                        i,
-                        state.phase,
-                        tuple(
-                            Edge(t, _ends([x[0] for x in parts]), _ends([x[1] for x in parts]))
-                            for t, parts in edges.items()
-                        ),
-                    )
-                )
+                self.options.append(Option(i, state.phase, edges_of(edges)))
             if len(self.states) > largest:
                 raise StateSpaceTooLargeError(
                     f"following the shared row takes more than {largest:,} states; "
@@ -239,7 +220,10 @@ class SharedRow:
         """Return the options of a state, and whether it is one that tells a bit."""
         groups, unknown = self.greedy(state)
         if unknown is not None:
-            return True, [self._tell(state, unknown)]
+            told = self._tell(state, unknown)
+            if not self._chance:
+                return True, [[way._replace(probability=fmpq(1))] for way in told]
+            return True, [told]
         return False, [self._step(state, group) for group in groups]
 
     def greedy(self, state: Walk) -> tuple[list[list[int]], int | None]:
@@ -467,10 +451,3 @@ class SharedRow:
 
 def _put(items: tuple[Any, ...], i: int, item: Any) -> tuple[Any, ...]:
     return (*items[:i], item, *items[i + 1 :])
-
-
-def _ends(parts: list[Any]) -> tuple[float, float]:
-    """Return floats below and above a sum of numbers or balls that is not negative."""
-    total = sum((x if isinstance(x, arb) else arb(x) for x in parts), arb(0))
-    low, high = float(total.lower()), float(total.upper())
-    return max(0.0, float(np.nextafter(low, -1.0))), float(np.nextafter(high, np.inf))

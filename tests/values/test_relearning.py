@@ -18,8 +18,9 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import DOWN, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.values.climbs import Form, Grid, Unknown, spread
+from markov_lrsao.values.options import float_system
 from markov_lrsao.values.policies import FloatSystem
-from markov_lrsao.values.relearning import enclose_shared_row, float_system, several_plateaus
+from markov_lrsao.values.relearning import enclose_shared_row, several_plateaus
 from markov_lrsao.values.shared_row import SharedRow, Walk, plateaus_of
 from markov_lrsao.values.slopes import slope_of
 from markov_lrsao.values.solving import Answer
@@ -150,7 +151,7 @@ def test_too_many_states_are_refused() -> None:
 def test_wrong_candidates_are_refused() -> None:
     walk = SharedRow(plateaus_of(StepLaw.of(Landscape.jump(9, 2))), fmpq(1, 4))
     walk.explore(10_000)
-    system = float_system(walk)
+    system = float_system(walk.options, len(walk.states))
     ones = np.ones(len(walk.options))
     above, below = system.bound(ones, 1), system.bound(ones, -1)
     assert (above >= below).all()

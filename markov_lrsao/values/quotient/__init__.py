@@ -7,5 +7,7 @@ that all tables of a lump take the same greedy actions and are mapped into the s
 Yannakakis, STOC 1992, "Online minimization of transition systems"): only lumps that a run meets
 are made, and a lump is cut only where its successors demand it. `cutting` chooses the planes. If
 the partition becomes stable, the chain of the lumps is the run itself, lumped: every number
-computed from it is exact. It need not become stable; then nothing is claimed.
+computed from it is exact. It need not become stable; then nothing is claimed of the lumps that are
+not. `systems` says what is needed of a run: `tables` are whole Q-tables, `plateaus` the row that
+several plateaus share.
 """

@@ -20,10 +20,10 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from markov_lrsao.values.quotient.entries import Entries
 from markov_lrsao.values.quotient.known import floats_of
 from markov_lrsao.values.quotient.lumps import Lump, Move, sign_at
 from markov_lrsao.values.quotient.planes import Plane, coordinate, plane, simplest
+from markov_lrsao.values.quotient.systems import System
 
 __all__ = ["Cutter"]
 
@@ -42,10 +42,10 @@ class Cutter:
     cut : cuts a lump by a plane that is undecided there
     """
 
-    def __init__(self, entries: Entries, cut: Cut) -> None:
-        self._entries = entries
+    def __init__(self, system: System, cut: Cut) -> None:
+        self._system = system
         self._cut = cut
-        low, high = entries.box
+        low, high = system.box
         self._width = [b - a for a, b in zip(low, high, strict=True)]
 
     def decide(self, lump: Lump, of: Plane, move: Move) -> None:
@@ -64,16 +64,18 @@ class Cutter:
         self._cut(lump, of)
 
     def _marks(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
-        known, marks = lump.known, self._entries.marks
+        known, marks = lump.known, self._system.marks
         return [m for i, _ in of[0] if known.low[i] < known.high[i] for m in marks[i]]
 
     def _limits(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
         """Return the fixed point of an update that stays in place, and the form's limit."""
-        terms = dict(of[0])
-        a = move.entry
-        if move.to != lump.place or a not in terms or [j for j, _ in move.form[0]] != [a]:
+        if move.to != lump.place or len(move.update) != 1:
             return []
-        fixed = move.form[1] / (1 - move.form[0][0][1])
+        terms = dict(of[0])
+        a, form = move.update[0]
+        if a not in terms or [j for j, _ in form[0]] != [a]:
+            return []
+        fixed = form[1] / (1 - form[0][0][1])
         rest = {j: fmpq(w) for j, w in of[0] if j != a}
         limit, _ = plane(rest, of[1] + terms[a] * fixed)
         return [coordinate(a, fixed), *([limit] if limit is not None else [])]
@@ -102,7 +104,7 @@ class Cutter:
             return None
         i = weights[0][1]
         v = dict(of[0])[i]
-        low, high = self._entries.bounds
+        low, high = self._system.bounds
         worst = low[i] if sign * v > 0 else high[i]
         found, factor = plane({j: fmpq(w) for j, w in of[0] if j != i}, of[1] + v * worst)
         assert found is not None

@@ -13,6 +13,7 @@ from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.quotient.lumps import Lump
 from markov_lrsao.values.quotient.minimising import minimise
+from markov_lrsao.values.quotient.tables import Tables
 from markov_lrsao.values.refinement import Refined
 
 __all__ = ["quotient_level"]
@@ -28,7 +29,7 @@ def quotient_level(law: StepLaw, *, largest: int) -> Refined:
     CrossingError
         An update is no mean of old and new values.
     """
-    lumps = minimise(law, largest)
+    lumps = minimise(Tables(law), largest)
     number = {lump: i for i, lump in enumerate(lumps)}
     stretch = Stretch(automata_of(law), 0, law.optimum, law.landscape.milestones)
     rows = len(stretch.rows)
@@ -45,7 +46,9 @@ def quotient_level(law: StepLaw, *, largest: int) -> Refined:
     return Refined(
         stretch=stretch,
         # Numbers below 0 stand for no pattern; they tell states at the same place apart.
-        states=tuple(State(*lump.place, (-1 - i,) * rows) for i, lump in enumerate(lumps)),
+        states=tuple(
+            State(lump.place[0], lump.place[1], (-1 - i,) * rows) for i, lump in enumerate(lumps)
+        ),
         start=(0,),
         denominator=law.denominator,
         clusters=Clusters(law, Precision(fmpq(1), 0)),

@@ -1,27 +1,25 @@
 """Lumps of tables, and the trees of planes that tell them apart.
 
-At every place (position, phase) a tree holds the partition of the tables: an inner node is a plane,
-with a child for each sign of its form, a leaf is a lump. A lump is made when a run meets it; the
-table it was met with represents it.
+At every place a tree holds the partition of the tables: an inner node is a plane, with a child for
+each sign of its form, a leaf is a lump. A lump is made when a run meets it; the table it was met
+with represents it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any
 
 from flint import fmpq
 
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.model.law import Share
 from markov_lrsao.values.quotient.known import Known, floats_of
-from markov_lrsao.values.quotient.planes import Form, Plane, Table, value_on
+from markov_lrsao.values.quotient.planes import Plane, Table, value_on
+from markov_lrsao.values.quotient.systems import Place, Update
 
-__all__ = ["Branch", "Lump", "Move", "Place", "Point", "Trees", "sign_at"]
+__all__ = ["Branch", "Lump", "Move", "Point", "Trees", "sign_at"]
 
-Place: TypeAlias = tuple[int, int]
-"""A position and a phase."""
 _CERTAIN = 1e-11  # of the magnitudes of a sum: beyond it floats tell the sign
 
 
@@ -37,15 +35,14 @@ class Point:
         """Return the table of the start."""
         return cls((fmpq(0),) * entries, (0.0,) * entries)
 
-    def updated(self, entry: int, form: Form) -> Point:
-        """Return the table with one entry replaced by a form's value."""
-        value = form[1]
-        for j, w in form[0]:
-            value += w * self.table[j]
-        return Point(
-            (*self.table[:entry], value, *self.table[entry + 1 :]),
-            (*self.floats[:entry], to_float(value), *self.floats[entry + 1 :]),
-        )
+    def updated(self, update: Update) -> Point:
+        """Return the table with entries replaced by values of forms."""
+        table, floats = list(self.table), list(self.floats)
+        for entry, (terms, value) in update:
+            for j, w in terms:
+                value += w * self.table[j]
+            table[entry], floats[entry] = value, to_float(value)
+        return Point(tuple(table), tuple(floats))
 
 
 def sign_at(of: Plane, point: Point) -> int:
@@ -64,24 +61,23 @@ def sign_at(of: Plane, point: Point) -> int:
 
 @dataclass(slots=True, eq=False)
 class Move:
-    """What one proposal makes of a lump's tables.
+    """What one event makes of a lump's tables.
 
     Attributes
     ----------
     to : where it leads; None: the run ends
-    entry, form : the entry that is updated, and its new value as a form in the old table
-    update : a number for the two
+    update : the entries that are replaced
+    named : a number for the update
     image : what becomes of the representative
     target : the lump that the image lies in
     checked : so many planes of the target's path are decided for all images
     """
 
-    share: Share
+    share: Any
     weight: float
     to: Place | None
-    entry: int = -1
-    form: Form = ((), fmpq(0))
-    update: int = -1
+    update: Update = ()
+    named: int = -1
     image: Point | None = None
     target: Lump | None = None
     checked: int = 0

@@ -3,68 +3,75 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from itertools import count
 
 from flint import fmpq
 
 from markov_lrsao.errors import StateSpaceTooLargeError
-from markov_lrsao.model.law import Proposal, StepLaw
 from markov_lrsao.values.quotient.cutting import Cutter
-from markov_lrsao.values.quotient.entries import Entries
 from markov_lrsao.values.quotient.known import Known
-from markov_lrsao.values.quotient.lumps import Branch, Lump, Move, Place, Point, Trees
-from markov_lrsao.values.quotient.planes import Equalities, Form, Plane, difference, plane
+from markov_lrsao.values.quotient.lumps import Branch, Lump, Move, Point, Trees
+from markov_lrsao.values.quotient.planes import Equalities, Plane, plane
+from markov_lrsao.values.quotient.systems import System, Update
 
-__all__ = ["Minimised", "minimise"]
+__all__ = ["Minimised", "minimise", "reached"]
 
 _LONGEST_PATH = 150
 _ZERO = fmpq(0)
 
 
 class Minimised:
-    """The quotient of a law's (position, phase, table).
+    """The quotient of an affine system.
 
     Attributes
     ----------
     trees : the partition
     start : the lump of the start
-
-    Raises
-    ------
-    StateSpaceTooLargeError
-        More lumps than `largest`, or a lump between too many planes: there may be no finite
-        quotient.
+    given_up : lumps that lie between too many planes to be cut any more
     """
 
-    def __init__(self, law: StepLaw, largest: int) -> None:
-        law.check_greedy()
-        self.law = law
-        self.entries = Entries(law)
-        low, high = self.entries.box
+    def __init__(self, system: System) -> None:
+        self.system = system
+        low, high = system.box
         self.trees = Trees(Known((), low, high, Equalities({})))
-        self._cutter = Cutter(self.entries, self._cut)
-        self._updates: dict[tuple[int, Form], int] = {}
+        self._cutter = Cutter(system, self._cut)
+        self._updates: dict[Update, int] = {}
         self._pulled: dict[tuple[Plane, int], Plane | None] = {}
         self._queue: list[tuple[float, int, Lump]] = []
         self._order = count()
-        origin = Point.zero(self.entries.count)
-        self.start = self.trees.leaf((0, self._phase(0, 0)), origin)
+        self.given_up: set[Lump] = set()
+        origin = Point.zero(system.count)
+        self.start = self.trees.leaf(system.start, origin)
         self.start.point, self.start.mass = origin, 1.0
         self._push(self.start)
-        while self._queue:
+
+    def refine(self, largest: int, *, patient: bool = False) -> bool:
+        """Cut and look until every move is stable, or more lumps than `largest` are made.
+
+        Parameters
+        ----------
+        patient : go on when a lump has to be given up
+
+        Returns
+        -------
+        bool
+            Whether every move is stable.
+        """
+        while self._queue and self.trees.size <= largest and (patient or not self.given_up):
             lump = heapq.heappop(self._queue)[2]
             lump.queued = False
             self._stabilise(lump)
-            if self.trees.size > largest:
-                raise StateSpaceTooLargeError(
-                    f"more than {largest:,} lumps of tables at n = {law.n}"
-                )
+        return not self._queue and not self.given_up
 
-    def _phase(self, phase: int, position: int) -> int:
-        milestones = self.law.landscape.milestones
-        while phase < len(milestones) and position >= milestones[phase]:
-            phase += 1
-        return phase
+    def settled(self, lump: Lump) -> bool:
+        """Whether all moves of a lump are known to be stable."""
+        return not lump.queued and lump not in self.given_up and lump.stable
+
+    def prioritise(self, priority: Callable[[Lump], float]) -> None:
+        """Sort the lumps that wait, the most urgent first."""
+        self._queue = [(-priority(lump), k, lump) for _, k, lump in self._queue]
+        heapq.heapify(self._queue)
 
     def _push(self, lump: Lump) -> None:
         if not lump.queued:
@@ -87,60 +94,25 @@ class Minimised:
                     pulled, _ = lump.known.equalities.reduce(pulled)
                 if pulled is not None and lump.known.decide(pulled) is None:
                     if len(lump.known.path) > _LONGEST_PATH:
-                        raise StateSpaceTooLargeError(
-                            f"a lump of tables lies between more than {_LONGEST_PATH} planes"
-                        )
+                        self.given_up.add(lump)
+                        return
                     self._cutter.decide(lump, pulled, move)
                 move.checked += 1
 
     def _look(self, lump: Lump) -> None:
         """Find what can happen in a lump, and cut it so that all its tables agree on that."""
         assert lump.point is not None
-        law, (position, phase), table = self.law, lump.place, lump.point.table
-        row = int(law.row[position])
-        lump.greedy = self.entries.largest(table, row)
-        self._agree(lump, row, lump.greedy[0])
-        first = self.entries.of_row(row).start
-        moves = []
-        actions = tuple(i - first for i in lump.greedy)
-        for e in law.proposals(int(law.kind[position]), actions):
-            to = position + e.moved
-            weight = e.share.numerator(position, law.n) / law.denominator
-            if weight == 0:
-                continue
-            if to == law.optimum:
-                moves.append(Move(e.share, weight, None))
-                continue
-            place: Place = (to, self._phase(phase, to))
-            form = self._update(lump, first + e.action, e, int(law.row[to]))
-            entry = first + e.action
-            update = self._updates.setdefault((entry, form), len(self._updates))
-            image = lump.point.updated(entry, form)
-            moves.append(Move(e.share, weight, place, entry, form, update, image))
-        lump.moves = moves
-        for move in moves:
-            if move.to is not None and move.image is not None:
+        lump.greedy, comparisons, events = self.system.look(lump.place, lump.point.table)
+        for comparison in comparisons:
+            of, _ = lump.known.equalities.reduce(comparison)
+            if of is not None and lump.known.decide(of) is None:
+                self._cut(lump, of)
+        lump.moves = [Move(e.share, e.weight, e.to, e.update) for e in events]
+        for move in lump.moves:
+            if move.to is not None:
+                move.named = self._updates.setdefault(move.update, len(self._updates))
+                move.image = lump.point.updated(move.update)
                 self._lead(lump, move, self.trees.leaf(move.to, move.image))
-
-    def _update(self, lump: Lump, entry: int, e: Proposal, row: int) -> Form:
-        """Return the new value of an entry; what it learns from is made known."""
-        entries = self.entries
-        if e.move.stays_in_row:
-            return ((entry, entries.within),), e.move.gain
-        if entries.bootstrap == 0:
-            return ((entry, entries.keep),), e.move.gain
-        assert lump.point is not None
-        seen = entries.largest(lump.point.table, row)[0]
-        self._agree(lump, row, seen)
-        return ((entry, entries.keep), (seen, entries.bootstrap)), e.move.gain
-
-    def _agree(self, lump: Lump, row: int, largest: int) -> None:
-        """Cut a lump so that the comparisons of a row's largest entry come out alike."""
-        for other in self.entries.of_row(row):
-            if other != largest:
-                of, _ = lump.known.equalities.reduce(difference(largest, other))
-                if of is not None and lump.known.decide(of) is None:
-                    self._cut(lump, of)
 
     def _cut(self, lump: Lump, of: Plane) -> None:
         for move, source, node in self.trees.cut(lump, of):
@@ -159,34 +131,55 @@ class Minimised:
 
     def _pull(self, of: Plane, move: Move) -> Plane | None:
         """Return the plane that a move maps into another; None: the form is constant there."""
-        key = of, move.update
+        key = of, move.named
         if key not in self._pulled:
-            self._pulled[key] = _pulled(of, move.entry, move.form)
+            self._pulled[key] = _pulled(of, move.update)
         return self._pulled[key]
 
 
-def _pulled(of: Plane, entry: int, form: Form) -> Plane | None:
-    terms: dict[int, fmpq] = {i: fmpq(v) for i, v in of[0]}
-    factor = terms.pop(entry, None)
-    if factor is None:
+def _pulled(of: Plane, update: Update) -> Plane | None:
+    forms = dict(update)
+    if not any(i in forms for i, _ in of[0]):
         return of
-    for j, w in form[0]:
-        terms[j] = terms.get(j, _ZERO) + factor * w
-    return plane(terms, of[1] + factor * form[1])[0]
+    terms: dict[int, fmpq] = {}
+    constant = fmpq(of[1])
+    for i, v in of[0]:
+        replaced = forms.get(i)
+        if replaced is None:
+            terms[i] = terms.get(i, _ZERO) + v
+            continue
+        constant += v * replaced[1]
+        for j, w in replaced[0]:
+            terms[j] = terms.get(j, _ZERO) + v * w
+    return plane(terms, constant)[0]
 
 
-def minimise(law: StepLaw, largest: int) -> list[Lump]:
+def minimise(system: System, largest: int) -> list[Lump]:
     """Return the lumps that runs meet, that of the start first.
 
     Raises
     ------
-    StateSpaceTooLargeError, CrossingError
+    StateSpaceTooLargeError
+        More lumps than `largest`, or a lump between too many planes: there may be no finite
+        quotient.
     """
-    start = Minimised(law, largest).start
+    minimised = Minimised(system)
+    if not minimised.refine(largest):
+        if minimised.given_up:
+            raise StateSpaceTooLargeError(
+                f"a lump of tables lies between more than {_LONGEST_PATH} planes"
+            )
+        raise StateSpaceTooLargeError(f"more than {largest:,} lumps of tables")
+    return reached(minimised.start, lambda lump: True)
+
+
+def reached(start: Lump, inside: Callable[[Lump], bool]) -> list[Lump]:
+    """Return the lumps that are reached from a start on moves out of those inside."""
     found, order = {start}, [start]
     for lump in order:
+        if not inside(lump):
+            continue
         assert lump.moves is not None
-        assert lump.stable
         for move in lump.moves:
             if move.target is not None and move.target not in found:
                 found.add(move.target)

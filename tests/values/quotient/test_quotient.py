@@ -16,7 +16,6 @@ from markov_lrsao import Algorithm, Landscape, Parameters, runtime
 from markov_lrsao.chains.hitting import central_moments
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
 from markov_lrsao.model.law import StepLaw
-from markov_lrsao.values.quotient.entries import Entries
 from markov_lrsao.values.quotient.known import Known
 from markov_lrsao.values.quotient.level import quotient_level
 from markov_lrsao.values.quotient.lumps import Lump, Point, Trees, sign_at
@@ -30,6 +29,8 @@ from markov_lrsao.values.quotient.planes import (
     simplest,
     value_on,
 )
+from markov_lrsao.values.quotient.systems import largest_of
+from markov_lrsao.values.quotient.tables import Tables
 from markov_lrsao.values.whole_run import chain_with_values
 
 ENTRIES = 4
@@ -163,7 +164,7 @@ def test_sums_of_planes_decide() -> None:
 
 def test_entries_keep_their_bounds() -> None:
     law = law_at(9, 2, "4/5", "1/10", "13/4")
-    entries = Entries(law)
+    entries = Tables(law)
     low, high = entries.bounds
     rng = random.Random(3)
     for _ in range(30):
@@ -173,14 +174,14 @@ def test_entries_keep_their_bounds() -> None:
 
 
 def walked(
-    law: StepLaw, entries: Entries, rng: random.Random, steps: int
+    law: StepLaw, entries: Tables, rng: random.Random, steps: int
 ) -> list[tuple[int, Point]]:
     """A run on tables by the law's table of single steps, which lumps know nothing of."""
     position, point = 0, Point.zero(entries.count)
     found = [(position, point)]
     for _ in range(steps):
         row = int(law.row[position])
-        chosen = rng.choice(entries.largest(point.table, row))
+        chosen = rng.choice(largest_of(point.table, entries.of_row(row))[0])
         direction = int(rng.random() >= position / law.n)
         action = chosen - entries.of_row(row).start
         accepted = bool(law.accepted[position, action, direction])
@@ -191,7 +192,7 @@ def walked(
         algorithm = law.algorithm
         reward = algorithm.learn * law.reward(position, action, direction)
         value = algorithm.keep * point.table[chosen] + algorithm.bootstrap * seen + reward
-        point = point.updated(chosen, ((), value))
+        point = point.updated(((chosen, ((), value)),))
         position = to
         found.append((position, point))
     return found
@@ -199,7 +200,9 @@ def walked(
 
 def strays(minimised: Minimised, runs: int, seed: int) -> int:
     """Count the steps of random runs that do not go where the lumps' moves go."""
-    law, entries = minimised.law, minimised.entries
+    entries = minimised.system
+    assert isinstance(entries, Tables)
+    law = entries.law
     rng = random.Random(seed)
     found = 0
     for _ in range(runs):
@@ -207,9 +210,9 @@ def strays(minimised: Minimised, runs: int, seed: int) -> int:
         phase = 0
         for (before, a), (position, b) in _pairs(walked(law, entries, rng, 150)):
             assert lump.moves is not None
-            phase = minimised._phase(phase, position)
+            phase = entries.phase(phase, position)
             here = minimised.trees.leaf((position, phase), b)
-            found += lump.greedy != entries.largest(a.table, int(law.row[before]))
+            found += lump.greedy != largest_of(a.table, entries.of_row(int(law.row[before])))[0]
             ways = {m.target for m in lump.moves if m.to == (position, phase)}
             found += here not in ways
             lump = here
@@ -224,7 +227,8 @@ TIE = ("19/20", "1/10", "41/25")
 
 
 def test_runs_follow_the_blocks() -> None:
-    minimised = Minimised(law_at(9, 2, *TIE), 4000)
+    minimised = Minimised(Tables(law_at(9, 2, *TIE)))
+    assert minimised.refine(4000)
     assert strays(minimised, 60, 5) == 0
     victim = next(m for m in minimised.start.moves or () if m.target is not None)
     victim.target = Lump(-1, (0, 0), minimised.start.known, None, 0)
@@ -275,7 +279,7 @@ def test_the_quotient_equals_other_ways_elsewhere() -> None:
 
 def positions_after(law: StepLaw, steps: int) -> list[dict[int, fmpq]]:
     """The law of the position after 0, 1, .. steps, by a distribution over whole tables."""
-    entries = Entries(law)
+    entries = Tables(law)
     states: dict[tuple[int, tuple[fmpq, ...]], fmpq] = {(0, (fmpq(0),) * entries.count): fmpq(1)}
     found = []
     for _ in range(steps + 1):
@@ -287,7 +291,7 @@ def positions_after(law: StepLaw, steps: int) -> list[dict[int, fmpq]]:
                 following[position, table] += weight
                 continue
             row = int(law.row[position])
-            greedy = entries.largest(table, row)
+            greedy = largest_of(table, entries.of_row(row))[0]
             for chosen in greedy:
                 action = chosen - entries.of_row(row).start
                 for chance, to, gain in law.moves(position, action):
@@ -347,7 +351,7 @@ def test_what_has_no_finite_quotient_is_refused() -> None:
     with pytest.raises(StateSpaceTooLargeError):
         quotient_level(law, largest=300)
     with pytest.raises(CrossingError, match="keep"):
-        Entries(StepLaw.of(Landscape.jump(9, 2), _overshooting()))
+        Tables(StepLaw.of(Landscape.jump(9, 2), _overshooting()))
 
 
 def _overshooting() -> Algorithm:
