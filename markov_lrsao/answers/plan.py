@@ -80,7 +80,7 @@ _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 _LARGE_BLOCK = 300
 """A block with more patterns than this, all rows together, is left to segments."""
-_LEAST_RELEARNT_N = 12
+_LEAST_RELEARNT_N = 8
 """From here on the patterns of three plateaus and more take minutes, and leave choices open."""
 
 
