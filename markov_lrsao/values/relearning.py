@@ -33,8 +33,8 @@ LEAST_PLATEAUS = 3
 _MESHES = (fmpq(1, 4), fmpq(1, 64), fmpq(1, 512))
 _MOST_STATES = 60_000
 """About a minute to explore."""
-_MOST_LUMPS = 25_000
-"""About half a minute to make."""
+_MOST_LUMPS, _MORE_LUMPS = 25_000, 40_000
+"""About half a minute to make; more where more than the default width is asked for."""
 
 
 def several_plateaus(law: StepLaw) -> Plateaus | Refused:
@@ -82,8 +82,9 @@ def enclose_shared_row(
 
 
 def _by_lumps(place: Plateaus, moments: int, tolerance: fmpq, largest: int) -> Answer:
+    most = _MOST_LUMPS if tolerance >= TOLERANCE else _MORE_LUMPS
     return enclose_by_lumps(
-        place, moments, tolerance=tolerance, largest=min(largest, _MOST_LUMPS), nodes=largest
+        place, moments, tolerance=tolerance, largest=min(largest, most), nodes=largest
     )
 
 

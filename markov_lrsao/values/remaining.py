@@ -11,13 +11,14 @@ left is the rest of the climb and what is left on arrival. While the walk waits 
 changes, and the node of the beginning bounds what is left whatever that has become.
 
 So what is left in a lump lies between the least lower and the largest upper bound of all nodes
-whose intervals meet the lump's box.
+whose intervals meet the lump's box, and in which no two entries are ordered otherwise than in it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import SolverError
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.values.climbs import Range, spread
+from markov_lrsao.values.climbs import Range, add, spread
 from markov_lrsao.values.enclosure import counted_phases
 from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.quotient.lumps import Lump
@@ -37,6 +38,7 @@ from markov_lrsao.values.shared_row import SharedRow, Walk
 __all__ = ["Remaining"]
 
 FloatArray = npt.NDArray[np.float64]
+_OPEN = 2
 
 
 class Remaining:
@@ -58,6 +60,8 @@ class Remaining:
             nodes[state.position, state.phase, state.words].append(i)
         self._nodes = {place: np.array(found) for place, found in nodes.items()}
         self._boxes = np.array([self._box(walk, state) for state in walk.states])
+        self._pairs = list(combinations(system.row, 2))
+        self._signs = np.array([self._order(walk, state) for state in walk.states], dtype=np.int8)
         self._known: dict[tuple[Lump, int], FloatArray] = {}
 
     def _box(self, walk: SharedRow, state: Walk) -> tuple[list[float], list[float]]:
@@ -73,6 +77,16 @@ class Remaining:
             low.append(math.nextafter(to_float(found.lower), -math.inf))
             high.append(math.nextafter(to_float(found.upper), math.inf))
         return low, high
+
+    def _order(self, walk: SharedRow, state: Walk) -> list[int]:
+        """Return the signs of all differences of the shared row's entries, or _OPEN."""
+        known: dict[int, Range] = {}
+        found = []
+        for i, j in self._pairs:
+            apart = add(state.entries[i], state.entries[j], fmpq(-1))
+            sign = spread(apart, state.unknowns, walk.grid.laws, known).sign
+            found.append(_OPEN if sign is None else sign)
+        return found
 
     def of(self, lump: Lump) -> FloatArray:
         """Return lower and upper bounds (2 rows) of T and the phases (columns).
@@ -117,6 +131,11 @@ class Remaining:
         boxes = self._boxes[nodes]
         meets = (boxes[:, 0] <= high) & (boxes[:, 1] >= low)
         found: npt.NDArray[np.int64] = nodes[meets.all(axis=1)]
+        for k, (i, j) in enumerate(self._pairs):
+            sign = None if free in (i, j) else _sign(lump, i, j)
+            if sign is not None:
+                signs = self._signs[found, k]
+                found = found[(signs == sign) | (signs == _OPEN)]
         return found
 
 
@@ -124,11 +143,19 @@ def _may_be_largest(lump: Lump, entry: int, system: SharedEntries) -> bool:
     """Whether an entry of the shared row may be the largest on a lump."""
     for other in system.row:
         if other != entry:
-            of, sign = lump.known.equalities.reduce(difference(entry, other))
-            less = sign if of is None else sign * (lump.known.decide(of) or 0)
-            if less == (-1 if entry < other else 1):
+            low, high = min(entry, other), max(entry, other)
+            if _sign(lump, low, high) == (-1 if entry == low else 1):
                 return False
     return True
+
+
+def _sign(lump: Lump, i: int, j: int) -> int | None:
+    """Return the sign of x_i - x_j on a lump, i < j; None: not known."""
+    of, sign = lump.known.equalities.reduce(difference(i, j))
+    if of is None:
+        return sign
+    decided = lump.known.decide(of)
+    return None if decided is None else sign * decided
 
 
 def _bounds(walk: SharedRow, counted: list[list[bool]]) -> FloatArray:

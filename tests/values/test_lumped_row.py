@@ -7,6 +7,7 @@ import random
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from flint import fmpq
 
@@ -99,6 +100,14 @@ def test_every_state_of_a_run_meets_a_node() -> None:
     for place, point in visited:
         low, high = remaining.of(at(place, point))
         assert (low <= high).all()
+    signs = remaining._signs.copy()
+    assert (signs == 1).any()
+    assert (signs == -1).any()
+    remaining._signs = np.where(abs(signs) == 1, -signs, signs)  # ordered the wrong way
+    remaining._known.clear()
+    with pytest.raises(SolverError, match="no node meets"):
+        [remaining.of(at(place, point)) for place, point in visited]
+    remaining._signs = signs
     centres = remaining._boxes.mean(axis=1, keepdims=True)
     remaining._boxes = centres.repeat(2, axis=1)  # too narrow
     remaining._known.clear()
