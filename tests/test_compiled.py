@@ -204,7 +204,7 @@ def test_another_version_at_the_same_path_draws_its_own_numbers(tmp_path: Path) 
     assert played(WORDS, tmp_path) != first
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_helper_is_heard_through_a_warm_cache(tmp_path: Path) -> None:
     install(tmp_path / "site", None)
     first = played(PLAYED, tmp_path)

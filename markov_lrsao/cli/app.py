@@ -51,7 +51,7 @@ _COMMANDS: tuple[tuple[str, ...], ...] = (
     ("trace", "trace.trace", "trace --n 9 --ell 2 --seed 1"),
     ("sweep", "sweep.sweep", "sweep --n 50:500:50 --ell 2,sqrt --runs 200 --out s.sqlite"),
     ("cross-validate", "cross_validate.cross_validate", "cross-validate --n-max 12"),
-    ("relax", "relax.relax", "relax --n 9:14 --ell 2 --factors 0,0+,0.5,0.9,1.05"),
+    ("relax", "relax.relax", "relax --n 9:11 --ell 2 --factors 0,0+,0.9,1.05"),
     (
         "verify",
         "verify.verify",

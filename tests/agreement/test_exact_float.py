@@ -63,7 +63,7 @@ def test_the_solution_satisfies_every_equation_of_the_whole_chain(n: int, ell: i
             assert fraction(times[i]) == total
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("n", "ell"), [(12, 2)])
 def test_unmerged_in_floats(n: int, ell: int) -> None:
     law = jump_law(n, ell)

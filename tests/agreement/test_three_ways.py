@@ -80,8 +80,8 @@ def test_three_ways_agree(record_property: Record) -> None:
     run(1, 40, record_property)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [101])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [101, 102])
 def test_three_ways_agree_on_a_tenth(number: int, record_property: Record) -> None:
     run(number, 100, record_property)
 

@@ -105,7 +105,7 @@ def test_the_corrected_statement_is_not_refuted(name: str, terms: dict[str, str]
 # A changed model ------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_without_the_upper_end_of_h_nothing_is_proved_about_lemma_12() -> None:
     weaker = tuple(t for t in QUICK.hypothesis if t != "r < 1/(alpha*gamma)")
     [result] = verify(["Lemma 12"], QUICK.mutate(hypothesis=weaker))

@@ -303,8 +303,13 @@ def test_every_line_of_the_table_is_compared(n: int, ell: int) -> None:
             assert not literal._same_table(wrong, parameters)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if k < 4 else pytest.mark.exhaustive)
+        for k, name in enumerate(SOURCES)
+    ],
+)
 def test_mutants_of_the_source_are_found(name: str, tmp_path: Path) -> None:
     file, old, new = SOURCES[name]
     root = Path(__file__).resolve().parents[3]
