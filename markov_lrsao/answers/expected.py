@@ -253,8 +253,8 @@ def seek_runtime(
         case Refused(NotAbsorbingError()):
             found = _solve(law, when_stuck(law, options), options, moments, digits)
     match found:
-        case Refused(UndecidedComparisonError()) if wants_exact(options) and is_small(law):
-            found = _seen_stuck(law, options, moments) or found
+        case Refused(UndecidedComparisonError()) if options.method == "auto" and is_small(law):
+            found = (_seen_stuck(law, options, moments) if wants_exact(options) else None) or found
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
             return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
