@@ -75,7 +75,7 @@ CASES = [
     ("markov-lrsao exact --method ", METHODS),
     ("markov-lrsao exact --algorithm e", {"ea", "ea-positive", "earl"}),
     ("markov-lrsao exact --method c", {"crossing"}),
-    ("markov-lrsao distribution --method ", {"auto", "powers", "inversion"}),
+    ("markov-lrsao distribution --method ", {"auto", "powers", "inversion", "forward"}),
     ("markov-lrsao export --format p", {"prism", "prism-language"}),
     ("markov-lrsao states --part ", {"left", "slope", "right", "all"}),
     ("markov-lrsao sites --landscape j", {"jump", "jump-open", "jump-m"}),

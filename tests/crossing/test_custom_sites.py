@@ -343,11 +343,12 @@ def test_only_methods_that_work_are_recommended(monkeypatch: pytest.MonkeyPatch)
     joint = runtime(other, slow, method="joint", outside_h=True)
     segments = runtime(other, slow, outside_h=True, max_states=5)
     assert (segments.method, segments.total) == ("segments", joint.total)
-    # And here segments do, too.
+    # And here segments do, too; by itself a few tables are followed, which get stuck as well.
     monkeypatch.setattr(shared, "_MOST_STATES", 5)
-    for method in ("auto", "joint"):
-        with pytest.raises(LrsaoError, match="simulate"):
-            runtime(other, slow, method=method, outside_h=True, max_states=5)
+    with pytest.raises(LrsaoError, match="simulate"):
+        runtime(other, slow, method="joint", outside_h=True, max_states=5)
+    followed = runtime(other, slow, outside_h=True, max_states=5)
+    assert (followed.method, followed.total) == ("forward", joint.total)
 
 
 def test_advice_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,6 +167,7 @@ def test_known_problems_come_out_by_themselves() -> None:
     assert records[-1].next_position == 6
 
 
+@pytest.mark.slow
 def test_counterexamples_replay_and_round_trip(tmp_path: Path) -> None:
     [result] = verify(["After Lemma 14, choices"], QUICK)
     [bad] = [c for c in result.counterexamples if c.replayable]
