@@ -70,7 +70,7 @@ def planned(landscape: Landscape, algorithm: Algorithm, **options: object) -> Pl
         (JUMP, NEAR_H, "auto", Counted, "exact"),
         pytest.param(JUMP, NEAR_H, "joint", Followed, "exact", marks=pytest.mark.slow),
         (JUMP, BELOW_H, "crossing", Bounded, "enclosure"),
-        (JUMP, BELOW_H, "auto", Followed, "exact"),
+        pytest.param(JUMP, BELOW_H, "auto", Followed, "exact", marks=pytest.mark.slow),
         (Landscape.jump(40, 3), ABOVE_H, "auto", Trapped, "infinite"),
         (JUMP, PAPER, "segments", Composed, "exact"),
         (THIRDS, Algorithm.earl("1/2", "1/33"), "auto", Composed, "exact"),
@@ -93,6 +93,7 @@ def test_every_case_is_met(
     assert (result.undecided is not None) == (kind == "enclosure")
 
 
+@pytest.mark.slow
 def test_values_decide_what_patterns_leave_open() -> None:
     law = StepLaw.of(JUMP, NEAR_H)
     assert isinstance(planning.counted(law), Refused)

@@ -54,6 +54,7 @@ def test_simulate_text_and_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert "most positive entries in a row: 1" in text
 
 
+@pytest.mark.slow
 def test_simulate_earl_with_a_budget(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
         "simulate",

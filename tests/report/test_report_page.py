@@ -22,6 +22,7 @@ from markov_lrsao.report.verdicts import counterexample_file
 from markov_lrsao.web import SCRIPTS, STYLES, asset
 from proofs_check.verification.registry import all_statements
 
+pytestmark = pytest.mark.slow  # half a minute until there is a page
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
 
