@@ -31,8 +31,8 @@ _COARSE, _FEW = 2.0, 3_000
 """With so few tables it is seen in a second whether runs get stuck at all."""
 _QUICK_STEPS = 200
 _UNDER_WAY = 1e-6
-_MOST_WORK = 30_000_000
-"""Tables times steps: half a minute."""
+_MOST_WORK = 600_000_000
+"""Entries of all tables times steps: half a minute."""
 _MOST_STEPS = 100_000
 _WIDE = 0.25
 """A law of which less is known says nothing."""
@@ -72,7 +72,7 @@ def _levels(law: Law, largest: int, progress: Progress) -> Iterator[Moment]:
         with progress("carrying tables forwards") as bar:
             for moment in carry(law, {0: _ONE}, fine=fine, largest=largest):
                 bar.advance()
-                work += len(moment.tables.mass)
+                work += moment.tables.low.size
                 if moment.going <= _UNDER_WAY or work > _MOST_WORK or steps == _MOST_STEPS:
                     break
                 steps += 1
@@ -93,7 +93,8 @@ def law_forward(law: StepLaw, phase: int | None, progress: Progress) -> Forward 
         return Refused(
             StateSpaceTooLargeError(
                 f"carried forwards, {most_tables(law):,} tables of Q-values leave open with which "
-                f"probability, up to {min(2 * best.error, 1.0):.2g}, a run has ended"
+                f"probability, up to {min(2 * best.error, 1.0):.2g}, a run has ended; estimate with "
+                f"`simulate()`"
             )
         )
     return best
@@ -176,21 +177,29 @@ def budgets_forward(
         It would take too many steps.
     """
     if times[-1] > _MOST_STEPS:
-        raise StateSpaceTooLargeError(
-            f"{times[-1]:,} steps are too many for tables of Q-values carried forwards "
-            f"({_MOST_STEPS:,} at most); estimate with `simulate()`",
-            advised=True,
-        )
+        raise _too_many(times[-1], f"ask for at most {_MOST_STEPS:,}")
     found: list[tuple[Bounds, Bounds]] = []
     moments = carry(law, begin, fine=_FINE[1])
     moment = next(moments)
+    work = 0
     with progress("carrying tables forwards", total=times[-1]) as bar:
         for before, until in pairwise([0, *times]):
-            for _ in range(until - before):
+            for made in range(before, until):
+                work += moment.tables.low.size
+                if work > 2 * _MOST_WORK:
+                    raise _too_many(times[-1], f"ask for at most {made:,}")
                 moment = next(moments)
                 bar.advance()
             found.append(_budget(moment, law.optimum, values, good))
     return found
+
+
+def _too_many(steps: int, instead: str) -> StateSpaceTooLargeError:
+    return StateSpaceTooLargeError(
+        f"{steps:,} steps are too many for tables of Q-values carried forwards; {instead}, or "
+        f"estimate with `simulate()`",
+        advised=True,
+    )
 
 
 def _budget(

@@ -153,6 +153,8 @@ def restarts(
     ------
     ParameterError, UndecidedComparisonError
         The law of T is not known.
+    NotAbsorbingError
+        No run is known to end.
     """
     if horizon is not None and not 1 <= horizon <= _MOST:
         raise ParameterError(f"horizon = {horizon} is out of range: 1 .. {_MOST:,} is allowed")
@@ -183,7 +185,13 @@ def restarts(
     )
     until = horizon or min(_MOST, known.horizon)
     name = algorithm_at(chosen, landscape.n).name
-    found = _best(landscape, name, *known.until(until), known.expectation)
+    reached, error = known.until(until)
+    if not np.any(reached > error):
+        raise NotAbsorbingError(
+            f"{name}: no run is known to end within {until:,} steps, so no cut-off has a known "
+            f"time; begin elsewhere, or look further with `horizon`"
+        )
+    found = _best(landscape, name, reached, error, known.expectation)
     if horizon is None and not found.settled and known.never.lower > 0:
         # Runs that never end are paid for at every cut-off: some way on, nothing is better.
         more = 1 + int(2 * found.value / float(known.never.lower))

@@ -110,9 +110,17 @@ class Moment:
 
 
 def most_tables(law: Law) -> int:
-    """Return how many tables are kept by default."""
-    rows = int(law.row.max()) + 1
-    return _ENTRIES // (len(law.actions) * rows)
+    """Return how many tables are kept by default: fewer if each has many successors."""
+    actions = len(law.actions)
+    entries = actions * (int(law.row.max()) + 1)
+    widest = max(
+        len(law.moves(p, a))
+        for p in range(len(law.row))
+        if p != law.optimum
+        for a in range(actions)
+    )
+    successors = widest * (actions if law.algorithm.epsilon else 1)
+    return max(1, 2 * _ENTRIES // (entries * successors))
 
 
 def carry(

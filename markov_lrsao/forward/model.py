@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, nextafter
+from math import inf, isqrt, nextafter
 from typing import TypeAlias
 
 import numpy as np
@@ -19,8 +19,9 @@ __all__ = ["Arrays", "Law", "arrays_of"]
 Law: TypeAlias = StepLaw | JumpingLaw
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-_NAMES = 160
-"""Values that are known exactly: what a few updates from 0 lead to, where ties are made."""
+_NAMES, _SUMS = 160, 400_000
+"""Values that are known exactly: what a few updates from 0 lead to, where ties are made. There are
+fewer where gains are many: all their sums are tabled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class Arrays:
     Attributes
     ----------
     zero : the name of the value 0
-    zero_gain : the number of the gain 0; -1: there is none
+    zero_gain : the number of the gain 0
     """
 
     row_of: IntArray
@@ -69,7 +70,8 @@ def _named(law: Law, gains: list[fmpq]) -> tuple[list[fmpq], npt.NDArray[np.int1
     values = [fmpq(0)]
     known = set(values)
     done = 0
-    while done < len(values) and len(values) < _NAMES:
+    most = min(_NAMES, isqrt(_SUMS // len(gains)) + 1)
+    while done < len(values) and len(values) < most:
         # Everything that the newest value makes with those before it.
         new = values[done]
         done += 1
@@ -77,7 +79,7 @@ def _named(law: Law, gains: list[fmpq]) -> tuple[list[fmpq], npt.NDArray[np.int1
             for q, m in {(new, other), (other, new)}:
                 for gain in gains:
                     found = a.keep * q + gain + a.bootstrap * m
-                    if found not in known and len(values) < _NAMES:
+                    if found not in known and len(values) < most:
                         known.add(found)
                         values.append(found)
     values.sort()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+import markov_lrsao.answers.forward_law as answers_forward
 import markov_lrsao.answers.restarts as restarting
 import markov_lrsao.answers.table_budgets as table_budgets
 import markov_lrsao.forward.law as forward_law
@@ -17,10 +18,15 @@ from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, distribution
 from markov_lrsao.answers.budgets import fixed_budget
 from markov_lrsao.answers.forward_law import budgets_forward, law_forward, trap_forward
 from markov_lrsao.answers.table_budgets import by_tables
-from markov_lrsao.errors import ParameterError, Refused
+from markov_lrsao.errors import (
+    NotAbsorbingError,
+    ParameterError,
+    Refused,
+    StateSpaceTooLargeError,
+)
 from markov_lrsao.exact.quantity import Infinite
 from markov_lrsao.forward.kernels import cloud
-from markov_lrsao.forward.law import Cloud, Moment, carry
+from markov_lrsao.forward.law import Cloud, Moment, carry, most_tables
 from markov_lrsao.forward.model import Arrays, arrays_of
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.progress import no_progress
@@ -271,3 +277,35 @@ def test_what_is_stuck(other: float, lasting: bool) -> None:
     assert count[0] == (cloud.STUCK if stuck else 2)
     cloud.outcomes(tables.arrays, arrays.moves, arrays.zero_gain, lasting, False, count)
     assert count[0] == 4  # an agent that explores leaves
+
+
+def test_budgets_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = StepLaw.of(JUMP, Algorithm.earl())
+    values, good = [fmpq(0)] * 10, frozenset((9,))
+    monkeypatch.setattr(answers_forward, "_MOST_WORK", 20_000)
+    with pytest.raises(StateSpaceTooLargeError, match=r"ask for at most \d+, or estimate") as told:
+        budgets_forward(law, {0: ONE}, values, good, [60], no_progress)
+    made = int(str(told.value).split("at most ")[1].split(",")[0])
+    assert 0 < made < 60
+    assert len(budgets_forward(law, {0: ONE}, values, good, [made], no_progress)) == 1
+
+
+def test_fewer_tables_where_each_has_many_successors() -> None:
+    greedy, exploring = (StepLaw.of(JUMP, LEARNERS[a]) for a in ("paper", "explores"))
+    assert most_tables(exploring) == most_tables(greedy) // 3
+    flipping = JumpingLaw.of(JUMP, Algorithm.earl().mutating("1/9"))
+    assert most_tables(flipping) < most_tables(greedy) / 3
+
+
+def test_many_gains_have_few_names() -> None:
+    landscape = Landscape.from_arrays({"J": [p * p for p in range(60)]}, "J")
+    arrays = arrays_of(StepLaw.of(landscape, Algorithm.earl()))
+    assert len(arrays.gains) > 50
+    assert arrays.sums.size < 500_000
+
+
+@pytest.mark.parametrize("horizon", [None, 50])
+def test_restarts_where_no_run_ends(horizon: int | None) -> None:
+    shape = Landscape.from_arrays({"J": [0, 1, 0, 2]}, "J")
+    with pytest.raises(NotAbsorbingError, match="no run is known to end within"):
+        restarts(shape, Algorithm.earl(), horizon=horizon)
