@@ -93,8 +93,8 @@ def law_forward(law: StepLaw, phase: int | None, progress: Progress) -> Forward 
         return Refused(
             StateSpaceTooLargeError(
                 f"carried forwards, {most_tables(law):,} tables of Q-values leave open with which "
-                f"probability, up to {min(2 * best.error, 1.0):.2g}, a run has ended; estimate with "
-                f"`simulate()`"
+                f"probability, up to {min(2 * best.error, 1.0):.2g}, a run has ended; "
+                f"estimate with `simulate()`"
             )
         )
     return best
