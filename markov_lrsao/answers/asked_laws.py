@@ -86,10 +86,15 @@ def law_by_powers(
     Raises
     ------
     ParameterError
-        No run is seen to end within the horizon that is affordable.
+        No run ever ends, or none is seen to within the horizon that is affordable.
     """
     forwards = forwards_of(landscape, algorithm, start, at_least, progress)
     mean, variance, never = _moments(landscape, algorithm, start, at_least)
+    if never.lower >= 1:
+        raise ParameterError(
+            f"{algorithm.name}: no run from this start ever ends, T is infinite; begin elsewhere, "
+            f"e.g. at random"
+        )
     most = _WORK // max(forwards.matrix.nnz, 1)
     reached: list[float] = []
     now, done = forwards.begin, 0.0

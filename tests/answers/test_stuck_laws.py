@@ -14,9 +14,10 @@ import markov_lrsao.answers.powers as powers
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.answers.distribution import distribution
 from markov_lrsao.answers.inversion import Problem
-from markov_lrsao.errors import CrossingError, granted
+from markov_lrsao.errors import CrossingError, ParameterError, granted
 from markov_lrsao.exact.quantity import Enclosed, Exact
 from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.model.families import jump_m
 from markov_lrsao.progress import no_progress
 
 
@@ -30,6 +31,12 @@ STUCK = (
     {"T": [0, 0, 1, 0, 1, 7], "C": [1, 0, 1, 2, 1, 0]},
     {"T": [0, 2, 1, 3, 7], "C": [4, 1, 2, 0, 3]},
 )
+
+
+def test_where_no_run_ever_ends_that_is_said() -> None:
+    """RLS does not cross a gap of three: nothing is said of a horizon, which is not the reason."""
+    with pytest.raises(ParameterError, match="no run from this start ever ends"):
+        distribution(jump_m(3).at(7), Algorithm.named("rls"))
 
 
 @pytest.mark.parametrize("objectives", STUCK)
