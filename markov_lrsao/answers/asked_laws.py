@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from math import inf
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.answers.laws import Powers
@@ -38,7 +39,9 @@ __all__ = ["forwards_of", "joint_forwards", "law_by_powers"]
 
 _TAIL = 1e-13
 _WORK = 4_000_000_000
-"""Transitions times steps: some ten seconds."""
+"""Transitions and states times steps: some ten seconds."""
+_LONGEST = 1 << 24
+"""Steps of a law: their probabilities take 128 MiB."""
 
 
 def joint_forwards(joint: JointChain, begin: Mapping[int, fmpq], ends: frozenset[int]) -> Forwards:
@@ -95,26 +98,15 @@ def law_by_powers(
             f"{algorithm.name}: no run from this start ever ends, T is infinite; begin elsewhere, "
             f"e.g. at random"
         )
-    most = _WORK // max(forwards.matrix.nnz, 1)
-    reached: list[float] = []
-    now, done = forwards.begin, 0.0
-    with progress("powers of the transition matrix") as bar:
-        while len(reached) < most:
-            done = min(1.0, float(now[forwards.ended].sum()))
-            reached.append(done)
-            if 1.0 - done - to_float(never.lower) < _TAIL:
-                break
-            now = forwards.matrix @ now
-            bar.advance()
+    reached, late = _reached(forwards, to_float(never.lower), progress)
+    done = float(reached[-1])
     if done <= 0.0:
         raise ParameterError(
             f"{algorithm.name}: no run ends within {len(reached):,} steps, as far as the law of T "
             f"is computed; estimate with `simulate()`"
         )
-    cumulative = np.array(reached)
-    probabilities = np.diff(cumulative, prepend=0.0)
+    probabilities = np.diff(reached, prepend=0.0)
     horizon = len(reached) - 1
-    late = max(0.0, 1.0 - done - to_float(never.lower))
     times = np.arange(len(probabilities))
     return Powers(
         expectation=mean,
@@ -125,6 +117,30 @@ def law_by_powers(
         horizon=horizon,
         probabilities=np.maximum(probabilities, 0.0),
     )
+
+
+def _reached(
+    forwards: Forwards, never: float, progress: Progress
+) -> tuple[npt.NDArray[np.float64], float]:
+    """Return P(T <= t) until hardly a run is under way that will end, and how many still are.
+
+    Hardly: less than the roundings may have moved, which no further step makes smaller.
+    """
+    longest = min(_LONGEST, _WORK // (forwards.matrix.nnz + len(forwards.begin)))
+    found: list[npt.NDArray[np.float64]] = []
+    made, late = 0, 1.0
+    with progress("powers of the transition matrix") as bar:
+        for reached, going in forwards.stretches():
+            left = going - never
+            errors = forwards.error(0) + np.arange(made, made + len(left)) * forwards.error(1)
+            enough = np.flatnonzero(left < np.maximum(errors, _TAIL))
+            kept = min(longest - made, int(enough[0]) + 1 if len(enough) else len(left))
+            found.append(reached[:kept])
+            made, late = made + kept, max(0.0, float(left[kept - 1]))
+            bar.advance(kept)
+            if len(enough) or made >= longest:
+                break
+    return np.concatenate(found), late
 
 
 def _moments(

@@ -7,8 +7,9 @@ probability by a factor of at most (1 + u)^(w + 3), u = 2^-53, besides what is c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ __all__ = ["Forwards", "cumulated"]
 FloatArray = npt.NDArray[np.float64]
 _BITS = 128
 _UNIT = 2.0**-53
+_FEW_STEPS = 1 << 13
+"""So many are made sooner than the compiler is loaded."""
+_LONGEST_STRETCH = 1 << 18
 
 
 def cumulated(
@@ -85,17 +89,41 @@ class Forwards:
         matrix = csr_array((weights, (columns, rows)), shape=(size, size))
         return cls(matrix, begin, ended, to_float(missing))
 
+    def stretches(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield P(ended) and P(under way) after 0, 1, 2, .. steps, in growing stretches."""
+        now, made, length = self.begin.copy(), 0, 256
+        while True:
+            reached, going = np.empty(length), np.empty(length)
+            if made + length <= _FEW_STEPS:
+                for t in range(length):
+                    reached[t], going[t] = now[self.ended].sum(), now[~self.ended].sum()
+                    now = self.matrix @ now
+            else:
+                from markov_lrsao.memoryless.kernels.powers import carry
+
+                matrix = self.matrix
+                carry(
+                    *(matrix.indptr, matrix.indices, matrix.data, self.ended),
+                    *(now, np.empty_like(now), reached, going),
+                )
+            yield np.minimum(reached, 1.0), going
+            made += length
+            length = min(2 * length, _LONGEST_STRETCH)
+
     def until(self, horizon: int) -> tuple[FloatArray, float]:
         """Return P(T <= t) for t = 0 .. horizon, and a bound of the error of each."""
-        found = np.empty(horizon + 1)
-        now = self.begin
-        for t in range(horizon + 1):
-            found[t] = min(1.0, now[self.ended].sum())
-            now = self.matrix @ now
-        return found, self.error(horizon)
+        found: list[FloatArray] = []
+        for reached, _ in self.stretches():
+            found.append(reached)
+            if sum(map(len, found)) > horizon:
+                break
+        return np.concatenate(found)[: horizon + 1], self.error(horizon)
+
+    @cached_property
+    def _widest(self) -> int:
+        return int(np.diff(self.matrix.indptr).max())
 
     def error(self, horizon: int) -> float:
         """Return a bound of the error of every P(T <= t), t <= horizon."""
-        widest = int(np.diff(self.matrix.indptr).max())
-        roundings = (horizon + 1) * (widest + 3) + len(self.begin)
+        roundings = (horizon + 1) * (self._widest + 3) + len(self.begin)
         return 1.01 * roundings * _UNIT + (horizon + 1) * self.missing
