@@ -4,8 +4,10 @@ Of the probability 1 that starts, some has ended after t steps, some is stuck fo
 under way and some was lost. What was lost up to t may have ended, or not:
 
     ended(t) <= P(T <= t) <= ended(t) + lost(t),
-    stuck(t) <= P(T = infinity) <= 1 - ended(t).
+    stuck(t) + doomed(t) <= P(T = infinity) <= 1 - ended(t).
 
+What tables of a grounded law cannot use any more is forgotten after every step (`grounded`), so that
+more of them are alike; those from which no run can end are doomed.
 Masses are floats: products and sums of non-negative numbers. A step multiplies a mass by a share
 and a weight, each with a few roundings, and adds up to m of them; so the total is wrong by at most
 m + 16 roundings of 2^-53 a step, and that is added to both ends.
@@ -22,7 +24,9 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forward.grounded import Grounded
 from markov_lrsao.forward.kernels import cloud
+from markov_lrsao.forward.kernels.forgetting import DOOMED, HELD
 from markov_lrsao.forward.model import Arrays, Law, arrays_of
 
 __all__ = ["Cloud", "Moment", "carry", "most_tables"]
@@ -90,6 +94,7 @@ class Moment:
     ended : probability of T = 0, 1, .., as far as it is known to have ended
     lost : what was lost in each step
     stuck : position -> probability that is known to stay there for ever
+    doomed : what else is known not to end; it was given up
     cut : what of the lost was too unlikely to be kept; of the rest the greedy action is open
     rounding : every sum of these is wrong by at most this
     largest : the largest number of tables at once
@@ -99,6 +104,7 @@ class Moment:
     ended: list[float]
     lost: list[float] = field(default_factory=lambda: [0.0])
     stuck: dict[int, float] = field(default_factory=dict)
+    doomed: float = 0.0
     cut: float = 0.0
     rounding: float = 0.0
     largest: int = 1
@@ -124,7 +130,13 @@ def most_tables(law: Law) -> int:
 
 
 def carry(
-    law: Law, begin: Mapping[int, fmpq], *, fine: float, largest: int | None = None
+    law: Law,
+    begin: Mapping[int, fmpq],
+    *,
+    fine: float,
+    largest: int | None = None,
+    forgetting: bool = True,
+    giving_up: bool = True,
 ) -> Iterator[Moment]:
     """Yield the same `Moment` after 0, 1, 2, .. steps from tables of zeros, each a step further.
 
@@ -133,20 +145,43 @@ def carry(
     begin : probability of each position
     fine : likely tables whose entries differ by a factor of more than 2^(1/fine) are kept apart
     largest : tables to keep after each step, the likeliest; default `most_tables`
+    forgetting : forget what tables of a grounded law cannot use any more
+    giving_up : do not carry on what cannot end; where the walk goes then is not known
     """
     law.check_bounded()
     largest = most_tables(law) if largest is None else largest
     arrays = arrays_of(law)
+    grounded = Grounded.of(law, arrays) if forgetting else None
     going = {p: to_float(w) for p, w in begin.items() if w and p != law.optimum}
     now = Moment(Cloud.start(arrays, going), [to_float(begin.get(law.optimum, fmpq(0)))])
     now.rounding = 4 * _UNIT
     while True:
         yield now
-        _step(arrays, law.optimum, now, fine, largest)
+        _step(arrays, law.optimum, now)
+        if grounded is not None:
+            _forget(grounded, now, giving_up=giving_up)
+        now.tables, cut, longest = _merged(now.tables, fine, largest)
+        now.largest = max(now.largest, len(now.tables.mass))
+        now.lost[-1] += cut
+        now.cut += cut
+        now.rounding += longest * _UNIT
 
 
-def _step(arrays: Arrays, optimum: int, now: Moment, fine: float, largest: int) -> None:
-    """Move all tables by one step; merge those that are alike; lose what is too unlikely."""
+def _forget(grounded: Grounded, now: Moment, *, giving_up: bool) -> None:
+    """Forget what tables cannot use; give up those that cannot end."""
+    fate = grounded.forget(now.tables)
+    mass = now.tables.mass
+    held = fate == HELD
+    for p in np.unique(now.tables.position[held]).tolist():
+        here = held & (now.tables.position == p)
+        now.stuck[p] = now.stuck.get(p, 0.0) + float(mass[here].sum())
+    given_up = (fate == DOOMED) & giving_up
+    now.doomed += float(mass[given_up].sum())
+    now.tables = now.tables.chosen(np.flatnonzero(~(held | given_up)))
+
+
+def _step(arrays: Arrays, optimum: int, now: Moment) -> None:
+    """Move all tables by one step; lose those whose greedy action is open."""
     before, a = now.tables, arrays
     count = np.empty(len(before.mass), dtype=np.int64)
     lasting = a.keep[0] > 0.0 or a.bootstrap[0] > 0.0
@@ -163,17 +198,15 @@ def _step(arrays: Arrays, optimum: int, now: Moment, fine: float, largest: int) 
     )
     there = after.position == optimum
     now.ended.append(float(after.mass[there].sum()))
-    now.tables, cut, longest = _merged(after.chosen(np.flatnonzero(~there)), fine, largest)
-    now.largest = max(now.largest, len(now.tables.mass))
-    now.lost.append(lost + cut)
-    now.cut += cut
-    now.rounding += (max(longest, len(count), size) + 16) * _UNIT
+    now.tables = after.chosen(np.flatnonzero(~there))
+    now.lost.append(lost)
+    now.rounding += (max(len(count), size) + 16) * _UNIT
 
 
 def _merged(after: Cloud, fine: float, largest: int) -> tuple[Cloud, float, int]:
     """Merge tables that are alike, and keep the likeliest; with what was cut, and longest sum."""
     key = np.empty(len(after.mass), dtype=np.uint64)
-    cloud.keys(after.position, after.low, after.high, after.order, after.mass, fine, key)
+    cloud.keys(*after.arrays, fine, key)
     sequence = np.argsort(key, kind="stable")
     longest = cloud.merge(sequence, key, *after.arrays)
     kept = np.flatnonzero(after.mass > _NEGLIGIBLE)

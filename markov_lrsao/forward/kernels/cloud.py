@@ -3,8 +3,9 @@
 Entry (row r, action a) has the number r K + a. Of every table the cloud knows
 
 * low, high: an interval for each entry, ends rounded outwards;
-* name: the number of the entry's exact value, values being numbered in ascending order; -1: it has
-  none, and the interval is all that is known;
+* name: the number of the entry's exact value, values being numbered in ascending order; UNKNOWN: it
+  has none, and the interval is all that is known; DEAD: it is below every entry that is not, for
+  ever, and never chosen; FREE: the only one of its row that is not dead (see `forgetting`);
 * order: for each row and pair a < b of actions the sign of q_a - q_b, or OPEN. It outlives the
   intervals: merging tables of the same order keeps it, though their hulls overlap.
 
@@ -21,10 +22,10 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["LOST", "OPEN", "STUCK", "expand", "keys", "merge", "outcomes"]
+__all__ = ["DEAD", "FREE", "LOST", "OPEN", "STUCK", "expand", "keys", "merge", "outcomes"]
 
 OPEN = 2
-UNKNOWN = -1
+UNKNOWN, DEAD, FREE = -1, -2, -3
 LOST, STUCK = -1, -2
 _ROUNDING = 8 * 2.0**-53
 _LEAST = 1e-300
@@ -125,7 +126,9 @@ def _learnt(q_low, q_high, gain, m_low, m_high, coefficients):
 @compiled(forceinline=True, allocates=False)
 def _sign(low, high, name, s, i, j):
     """Return the sign of an entry's difference to another, as far as it is known."""
-    if name[s, i] != UNKNOWN and name[s, j] != UNKNOWN:
+    if name[s, i] == DEAD or name[s, j] == DEAD:
+        return int(name[s, j] == DEAD) - int(name[s, i] == DEAD)
+    if name[s, i] >= 0 and name[s, j] >= 0:
         return np.sign(name[s, i] - name[s, j])
     if low[s, i] > high[s, j]:
         return 1
@@ -208,7 +211,7 @@ def expand(tables, count, moves, gains, sums, values, coefficients, exploring, a
                 to_mass[t] = mass[s] * share * move_weight[m]
                 _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t)
                 least, most, named = _seen(low, high, name, order, s, row_of[to], actions)
-                if name[s, i] == UNKNOWN or named == UNKNOWN:
+                if name[s, i] < 0 or named < 0:
                     known = UNKNOWN
                 else:
                     known = sums[name[s, i], named, gain]
@@ -232,7 +235,7 @@ def _mixed(h, x):
 
 
 @compiled(allocates=False)
-def keys(position, low, high, order, mass, fine, found):
+def keys(position, low, high, name, order, mass, fine, found):
     """Write a number for every table; tables with the same one are alike.
 
     They have the same position and order, and entries in the same cells: `cells` to an octave of
@@ -250,7 +253,9 @@ def keys(position, low, high, order, mass, fine, found):
         for i in range(low.shape[1]):
             q = 0.5 * (low[s, i] + high[s, i])
             cell = np.int64(0)
-            if q != 0.0:
+            if name[s, i] == DEAD or name[s, i] == FREE:
+                cell = np.int64(name[s, i] - 999_000)
+            elif q != 0.0:
                 cell = np.int64(math.floor(math.log2(abs(q)) * cells)) * 2 + (1 if q > 0.0 else 2)
             h = _mixed(h, np.uint64(cell + 1_000_000))
         found[s] = h
@@ -260,7 +265,8 @@ def keys(position, low, high, order, mass, fine, found):
 def merge(sequence, key, position, low, high, name, order, mass):
     """Merge tables that are alike, in place at the first of them; others get mass 0.
 
-    `sequence` sorts the keys. Equal keys alone merge nothing: position and order are compared.
+    `sequence` sorts the keys. Equal keys alone merge nothing: position, order and which entries are
+    dead are compared.
     Returns the largest number of tables that became one.
     """
     longest, first = 1, 0
@@ -271,6 +277,8 @@ def merge(sequence, key, position, low, high, name, order, mass):
         if alike:
             for j in range(order.shape[1]):
                 alike = alike and order[s, j] == order[into, j]
+            for i in range(low.shape[1]):
+                alike = alike and (name[s, i] == DEAD) == (name[into, i] == DEAD)
         if not alike:
             first, length = k, 1
             continue

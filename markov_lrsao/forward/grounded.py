@@ -1,0 +1,116 @@
+r"""Laws whose rows never sink below 0, and what their tables can no longer use.
+
+A row is *grounded* if one of its actions never loses: all its gains are >= 0, but for moves into the
+optimum, after which nothing is learnt. If every row is, then by induction over the steps the entry
+of that action is >= 0 (it becomes keep q + gain + bootstrap M, and each M is at least such an
+entry), so that no row's largest entry is ever negative. EA+RL is of this kind on every landscape:
+the target itself, chosen, accepts no loss. For a greedy agent it follows that
+
+* a negative entry is never chosen again, and never again the largest of its row: it is *dead*;
+* an entry that is chosen is the largest, and only the chosen one changes. So at most one entry of a
+  row is positive at a time, and every comparison is the sign of that entry;
+* if the positive entry belongs to an action that never loses, and keep > 0, it stays positive, and
+  all others of the row are dead.
+
+Dead entries only become more, so the positions that can still be met only become fewer. From which
+the optimum cannot be met is *doomed*: T is infinite. Rows that cannot be met, and the values of rows
+with one live entry that no row with several can learn from, even through others, are *forgotten*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from markov_lrsao.forward.kernels import forgetting
+from markov_lrsao.forward.model import Arrays, Law
+
+if TYPE_CHECKING:
+    from markov_lrsao.forward.law import Cloud
+
+__all__ = ["Grounded"]
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Grounded:
+    """What `forgetting.forget` knows of a law.
+
+    Attributes
+    ----------
+    safe : entry -> whether it stays positive where it is
+    twin : entry -> the first action of its row with the same moves wherever the row is met
+    ends : what no value is below, and above
+    """
+
+    arrays: Arrays
+    optimum: int
+    safe: BoolArray
+    twin: IntArray
+    ends: tuple[float, float]
+
+    @classmethod
+    def of(cls, law: Law, arrays: Arrays) -> Grounded | None:
+        """Return it for a greedy agent none of whose rows sinks below 0; None for others."""
+        if law.algorithm.epsilon != 0:
+            return None
+        loses = loses_something(law)
+        rows, actions = loses.shape
+        met = {int(law.row[p]) for p in range(len(law.row)) if p != law.optimum}
+        if any(loses[row].all() for row in met):
+            return None
+        a = law.algorithm
+        size = max(abs(gain) for gain in law.gains)
+        most = 0.0 if size == 0 else float((size / (1 - a.keep - a.bootstrap)).ceil()) + 1.0
+        return cls(
+            arrays,
+            law.optimum,
+            (~loses & bool(a.keep > 0)).ravel(),
+            np.array([twin_of(law, r, b) for r in range(rows) for b in range(actions)]),
+            (-most, most),
+        )
+
+    def forget(self, tables: Cloud) -> IntArray:
+        """Forget in place what tables cannot use; return which are DOOMED, and which HELD."""
+        a = self.arrays
+        doomed = np.zeros(len(tables.mass), dtype=np.int64)
+        count = len(a.row_of)
+        rows = int(a.row_of.max()) + 1
+        scratch = (
+            np.zeros(count, dtype=np.int64),
+            np.zeros(count, dtype=np.int64),
+            np.zeros(rows, dtype=np.int64),
+            np.zeros(rows, dtype=np.int64),
+        )
+        rules = self.safe, self.twin
+        forgetting.forget(
+            *(tables.arrays, a.moves, self.optimum, a.zero, rules, self.ends, scratch, doomed)
+        )
+        return doomed
+
+
+def loses_something(law: Law) -> BoolArray:
+    """Return [row, action] -> whether one of its gains is negative, moves to the optimum aside."""
+    found = np.zeros((int(law.row.max()) + 1, len(law.actions)), dtype=np.bool_)
+    for p in range(len(law.row)):
+        if p == law.optimum:
+            continue
+        for b in range(len(law.actions)):
+            if any(gain < 0 and to != law.optimum for _, to, gain in law.moves(p, b)):
+                found[law.row[p], b] = True
+    return found
+
+
+def twin_of(law: Law, row: int, action: int) -> int:
+    """Return the first action with the same moves as this one, at all positions of a row."""
+    where = [p for p in range(len(law.row)) if law.row[p] == row and p != law.optimum]
+
+    def same(b: int) -> bool:
+        return all(law.moves(p, b) == law.moves(p, action) for p in where)
+
+    return next(b for b in range(action + 1) if same(b))
