@@ -6,7 +6,8 @@ last where counts are unbounded, agent states have several positions, or slopes 
 Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
-any n). Three and more plateaus that share a row have a way of their own (`Relearnt`, any n) where
+any n). Where no row sinks below 0 and signs tell that runs get stuck (EA+RL on Jump), that is the
+answer before values are followed (`Doomed`). Three and more plateaus that share a row have a way of their own (`Relearnt`, any n) where
 segments leave them open. What fails gives its reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
@@ -51,6 +52,7 @@ __all__ = [
     "Bounded",
     "Composed",
     "Counted",
+    "Doomed",
     "Followed",
     "Joint",
     "Method",
@@ -139,13 +141,23 @@ class Trapped:
 
 
 @dataclass(frozen=True, eq=False)
+class Doomed:
+    """The signs of few rows tell with which probability runs never end, whatever is decided."""
+
+    trap: Trap
+    states: int
+
+
+@dataclass(frozen=True, eq=False)
 class Relearnt:
     """Three plateaus or more share a row, which is followed by values; all choices are bounded."""
 
     plateaus: Plateaus
 
 
-Plan: TypeAlias = Joint | Counted | Composed | Bounded | Followed | Trapped | Relearnt | Refused
+Plan: TypeAlias = (
+    Joint | Counted | Composed | Bounded | Followed | Trapped | Doomed | Relearnt | Refused
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +204,8 @@ def plan(law: StepLaw, options: Options) -> Plan:
         case Refused(NotAbsorbingError()):
             return when_stuck(law, options)
         case Refused(UndecidedComparisonError()):
+            if options.method == "auto" and (doomed := _doomed(law)):
+                return doomed
             by_values: Plan = found
             if options.method != "joint":
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
@@ -203,6 +217,15 @@ def plan(law: StepLaw, options: Options) -> Plan:
                     return by_values if isinstance(exact, Refused) else exact
             return by_values
     return found
+
+
+def _doomed(law: StepLaw) -> Doomed | None:
+    """Look at the signs of a grounded law; None: it is none, or runs may all end."""
+    from markov_lrsao.answers.accounts import signs_of
+
+    signs = signs_of(law)
+    trap = None if signs is None else signs.trap
+    return None if signs is None or trap is None else Doomed(trap, len(signs.patterns.states))
 
 
 def wants_exact(options: Options) -> bool:

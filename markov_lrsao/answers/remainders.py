@@ -25,7 +25,7 @@ from markov_lrsao.chains.reaching import reach_probabilities
 from markov_lrsao.chains.sources import chain_from_rows
 from markov_lrsao.errors import NotAbsorbingError, SolverError
 from markov_lrsao.exact.rationals import next_floats
-from markov_lrsao.forward.patterns import Patterns
+from markov_lrsao.forward.patterns import Patterns, Way
 from markov_lrsao.values.policies import FloatSystem
 
 __all__ = ["Remainders"]
@@ -84,7 +84,7 @@ class Remainders:
         rows: list[dict[int, fmpq]] = []
         for s, some in enumerate(ways):
             row: dict[int, fmpq] = {}
-            for chance, follow in some[0] if some else ():
+            for chance, follow in max(some, key=self._drift) if some else ():
                 row[follow[0]] = row.get(follow[0], fmpq(0)) + chance
             rows.append(row or {s: fmpq(1)})
         chain = chain_from_rows(rows)
@@ -96,6 +96,11 @@ class Remainders:
             for way in some
         )
         return found if same else None
+
+    def _drift(self, way: Way) -> fmpq:
+        """Return the mean of the next position: walks that go up are solved fast."""
+        states = self.patterns.states
+        return sum((chance * states[follow[0]][0] for chance, follow in way), fmpq(0))
 
     @cached_property
     def _system(self) -> _Choices:

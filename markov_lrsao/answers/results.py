@@ -69,8 +69,8 @@ class RuntimeResult:
     undecided : where the answer is an enclosure, a bound of the probability that a run ever
         meets a comparison that is not decided
     trap : where a run can get stuck for ever, if it can
-    method : "joint", "quotient" (of all Q-tables), "crossing", "segments" or "forward" (tables
-        carried forwards)
+    method : "joint", "quotient" (of all Q-tables), "crossing", "segments", "forward" (tables
+        carried forwards) or "signs" (of few rows)
     states : number of states solved
     merged : whether equivalent patterns were merged
     seconds : wall-clock time of deriving, enumerating and solving

@@ -31,7 +31,7 @@ from markov_lrsao.forward.model import Arrays, Law
 if TYPE_CHECKING:
     from markov_lrsao.forward.law import Cloud
 
-__all__ = ["Grounded"]
+__all__ = ["Grounded", "is_grounded", "loses_something"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -57,13 +57,10 @@ class Grounded:
     @classmethod
     def of(cls, law: Law, arrays: Arrays) -> Grounded | None:
         """Return it for a greedy agent none of whose rows sinks below 0; None for others."""
-        if law.algorithm.epsilon != 0:
+        if not is_grounded(law):
             return None
         loses = loses_something(law)
         rows, actions = loses.shape
-        met = {int(law.row[p]) for p in range(len(law.row)) if p != law.optimum}
-        if any(loses[row].all() for row in met):
-            return None
         a = law.algorithm
         size = max(abs(gain) for gain in law.gains)
         most = 0.0 if size == 0 else float((size / (1 - a.keep - a.bootstrap)).ceil()) + 1.0
@@ -92,6 +89,13 @@ class Grounded:
             *(tables.arrays, a.moves, self.optimum, a.zero, rules, self.ends, scratch, doomed)
         )
         return doomed
+
+
+def is_grounded(law: Law) -> bool:
+    """Whether the agent is greedy, and every row has an action that never loses."""
+    loses = loses_something(law)
+    met = {int(law.row[p]) for p in range(len(law.row)) if p != law.optimum}
+    return law.algorithm.epsilon == 0 and not any(loses[row].all() for row in met)
 
 
 def loses_something(law: Law) -> BoolArray:

@@ -27,6 +27,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward.grounded import Grounded
 from markov_lrsao.forward.kernels import cloud
 from markov_lrsao.forward.kernels.forgetting import DOOMED, HELD
+from markov_lrsao.forward.ledger import Ledger
 from markov_lrsao.forward.model import Arrays, Law, arrays_of
 
 __all__ = ["Cloud", "Moment", "carry", "most_tables"]
@@ -137,6 +138,7 @@ def carry(
     largest: int | None = None,
     forgetting: bool = True,
     giving_up: bool = True,
+    ledger: Ledger | None = None,
 ) -> Iterator[Moment]:
     """Yield the same `Moment` after 0, 1, 2, .. steps from tables of zeros, each a step further.
 
@@ -147,6 +149,7 @@ def carry(
     largest : tables to keep after each step, the likeliest; default `most_tables`
     forgetting : forget what tables of a grounded law cannot use any more
     giving_up : do not carry on what cannot end; where the walk goes then is not known
+    ledger : where to note what is lost
     """
     law.check_bounded()
     largest = most_tables(law) if largest is None else largest
@@ -157,14 +160,17 @@ def carry(
     now.rounding = 4 * _UNIT
     while True:
         yield now
-        _step(arrays, law.optimum, now)
+        _step(arrays, law.optimum, now, ledger)
         if grounded is not None:
             _forget(grounded, now, giving_up=giving_up)
-        now.tables, cut, longest = _merged(now.tables, fine, largest)
+        now.tables, left_out, longest = _merged(now.tables, fine, largest)
+        cut = float(left_out.mass.sum())
         now.largest = max(now.largest, len(now.tables.mass))
         now.lost[-1] += cut
         now.cut += cut
         now.rounding += longest * _UNIT
+        if ledger is not None:
+            ledger.lose(len(now.ended) - 1, left_out)
 
 
 def _forget(grounded: Grounded, now: Moment, *, giving_up: bool) -> None:
@@ -180,13 +186,15 @@ def _forget(grounded: Grounded, now: Moment, *, giving_up: bool) -> None:
     now.tables = now.tables.chosen(np.flatnonzero(~(held | given_up)))
 
 
-def _step(arrays: Arrays, optimum: int, now: Moment) -> None:
+def _step(arrays: Arrays, optimum: int, now: Moment, ledger: Ledger | None) -> None:
     """Move all tables by one step; lose those whose greedy action is open."""
     before, a = now.tables, arrays
     count = np.empty(len(before.mass), dtype=np.int64)
     lasting = a.keep[0] > 0.0 or a.bootstrap[0] > 0.0
     cloud.outcomes(before.arrays, a.moves, a.zero_gain, lasting, a.exploring == 0.0, count)
     lost = float(before.mass[count == cloud.LOST].sum())
+    if ledger is not None:
+        ledger.lose(len(now.ended) - 1, before.chosen(np.flatnonzero(count == cloud.LOST)))
     for s in np.flatnonzero(count == cloud.STUCK).tolist():
         p = int(before.position[s])
         now.stuck[p] = now.stuck.get(p, 0.0) + float(before.mass[s])
@@ -203,8 +211,8 @@ def _step(arrays: Arrays, optimum: int, now: Moment) -> None:
     now.rounding += (max(len(count), size) + 16) * _UNIT
 
 
-def _merged(after: Cloud, fine: float, largest: int) -> tuple[Cloud, float, int]:
-    """Merge tables that are alike, and keep the likeliest; with what was cut, and longest sum."""
+def _merged(after: Cloud, fine: float, largest: int) -> tuple[Cloud, Cloud, int]:
+    """Merge tables that are alike; return the likeliest, those left out, and the longest sum."""
     key = np.empty(len(after.mass), dtype=np.uint64)
     cloud.keys(*after.arrays, fine, key)
     sequence = np.argsort(key, kind="stable")
@@ -212,6 +220,6 @@ def _merged(after: Cloud, fine: float, largest: int) -> tuple[Cloud, float, int]
     kept = np.flatnonzero(after.mass > _NEGLIGIBLE)
     if (many := len(kept) - largest) > 0:
         kept = np.sort(kept[np.argpartition(after.mass[kept], many)[many:]])
-    left_out = np.ones(len(after.mass), dtype=np.bool_)
+    left_out = after.mass > 0.0
     left_out[kept] = False
-    return after.chosen(kept), float(after.mass[left_out].sum()), int(longest)
+    return after.chosen(kept), after.chosen(np.flatnonzero(left_out)), int(longest)

@@ -15,6 +15,7 @@ that there u_ra >= g / (1 - keep - bootstrap). They are found in floats, enlarge
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -29,7 +30,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward.grounded import loses_something
 from markov_lrsao.forward.model import Law
 
-__all__ = ["DEAD", "POSITIVE", "SOLE", "ZERO", "Patterns", "State", "rows_to_follow", "upper_ends"]
+__all__ = ["DEAD", "POSITIVE", "SOLE", "ZERO", "Patterns", "State", "Way", "rows_to_follow", "upper_ends"]
 
 ZERO, POSITIVE, DEAD, SOLE = range(4)
 Pattern: TypeAlias = tuple[int, ...]
@@ -122,14 +123,14 @@ def _learning_moves(law: Law) -> list[Learning]:
 def rows_to_follow(law: Law) -> tuple[int, ...]:
     """Return the rows in which an action can hold the walk, and those of several positions."""
     met = [p for p in range(len(law.row)) if p != law.optimum]
-    rows = [int(law.row[p]) for p in met]
+    count = Counter(int(law.row[p]) for p in met)
     held = {
         int(law.row[p])
         for p in met
         for b in range(len(law.actions))
         if all(to == p for _, to, _ in law.moves(p, b))
     }
-    return tuple(sorted({r for r in rows if rows.count(r) > 1} | held))
+    return tuple(sorted({row for row, times in count.items() if times > 1} | held))
 
 
 @dataclass(eq=False)
