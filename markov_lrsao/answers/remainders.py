@@ -31,7 +31,7 @@ from markov_lrsao.values.policies import FloatSystem
 __all__ = ["Remainders"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-_MOST_EXACT = 5_000
+_MOST_EXACT = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +64,14 @@ class Remainders:
         """
         ways = self.patterns.ways
         sure = {s for s, lost in enumerate(self.hopeless) if lost} | {0}
-        grows = True
-        while grows:
-            grows = False
-            for s, some in enumerate(ways):
+        size = 0
+        while size < len(sure):
+            size = len(sure)
+            for s in (*range(len(ways)), *reversed(range(len(ways)))):  # walks go both ways
                 if s not in sure and all(
-                    any(all(t in sure for t in follow) for _, follow in way) for way in some
+                    any(all(t in sure for t in follow) for _, follow in way) for way in ways[s]
                 ):
                     sure.add(s)
-                    grows = True
         return len(sure) == len(ways)
 
     @cached_property
