@@ -30,7 +30,7 @@ from markov_lrsao.progress import Progress
 __all__ = ["Forward", "budgets_forward", "law_forward", "trap_forward"]
 
 _FINE = (4.0, 16.0, 64.0)
-_GROUNDED_FINE, _FINEST = 16.0, 256.0
+_GROUNDED_FINE, _FINEST = 64.0, 4096.0
 _COARSE, _FEW = 2.0, 3_000
 """With so few tables it is seen in a second whether runs get stuck at all."""
 _QUICK_STEPS = 200
@@ -99,9 +99,7 @@ def _ledger(law: Law, signs: Signs) -> Ledger | None:
     return Ledger.of(signs.patterns.rows, len(law.row), len(law.actions), arrays_of(law).zero)
 
 
-def _levels(
-    law: Law, largest: int, signs: Signs | None, progress: Progress
-) -> Iterator[_Carried]:
+def _levels(law: Law, largest: int, signs: Signs | None, progress: Progress) -> Iterator[_Carried]:
     """Yield what is known at finer and finer levels, until finer ones cannot know more."""
     for fine in _FINE:
         found = _carried(law, fine, largest, signs, progress)
@@ -118,8 +116,8 @@ def _grounded_levels(
     """Yield what is known at a quick level, and at one that is as fine as there is room for."""
     found = _carried(law, _GROUNDED_FINE, largest, signs, progress)
     yield found
-    # The number of tables grows with the 2/3-th power of how fine they are.
-    finer = min(_FINEST, _GROUNDED_FINE * (0.8 * largest / found.moment.largest) ** 1.5)
+    # The number of tables grows nearly with the root of how fine they are.
+    finer = min(_FINEST, _GROUNDED_FINE * (0.8 * largest / found.moment.largest) ** 2)
     if finer >= 2 * _GROUNDED_FINE and sum(found.moment.lost) > _SETTLED_UNDER_WAY:
         yield _carried(law, finer, largest, signs, progress)
 

@@ -12,6 +12,10 @@ the target itself, chosen, accepts no loss. For a greedy agent it follows that
 * if the positive entry belongs to an action that never loses, and keep > 0, it stays positive, and
   all others of the row are dead.
 
+The sign that an entry will have after a move that loses something is looked up before the move is
+made, whenever it or the next row's largest entry has changed: as the order within rows it is a fact
+about every table of a hull, and outlives their values.
+
 Dead entries only become more, so the positions that can still be met only become fewer. From which
 the optimum cannot be met is *doomed*: T is infinite. Rows that cannot be met, and the values of rows
 with one live entry that no row with several can learn from, even through others, are *forgotten*.
@@ -46,6 +50,8 @@ class Grounded:
     safe : entry -> whether it stays positive where it is
     twin : entry -> the first action of its row with the same moves wherever the row is met
     ends : what no value is below, and above
+    losses : (entry, number of the gain, next row) of moves that lose something, by entries
+    first_loss : entry -> its first of them
     """
 
     arrays: Arrays
@@ -53,6 +59,8 @@ class Grounded:
     safe: BoolArray
     twin: IntArray
     ends: tuple[float, float]
+    losses: tuple[IntArray, IntArray, IntArray]
+    first_loss: IntArray
 
     @classmethod
     def of(cls, law: Law, arrays: Arrays) -> Grounded | None:
@@ -64,12 +72,15 @@ class Grounded:
         a = law.algorithm
         size = max(abs(gain) for gain in law.gains)
         most = 0.0 if size == 0 else float((size / (1 - a.keep - a.bootstrap)).ceil()) + 1.0
+        losses = _losses(law, arrays)
         return cls(
             arrays,
             law.optimum,
             (~loses & bool(a.keep > 0)).ravel(),
             np.array([twin_of(law, r, b) for r in range(rows) for b in range(actions)]),
             (-most, most),
+            losses,
+            np.searchsorted(losses[0], np.arange(rows * actions + 1)).astype(np.int64),
         )
 
     def forget(self, tables: Cloud) -> IntArray:
@@ -84,11 +95,27 @@ class Grounded:
             np.zeros(rows, dtype=np.int64),
             np.zeros(rows, dtype=np.int64),
         )
-        rules = self.safe, self.twin
+        rules = self.safe, self.twin, self.first_loss
         forgetting.forget(
             *(tables.arrays, a.moves, self.optimum, a.zero, rules, self.ends, scratch, doomed)
         )
         return doomed
+
+
+def _losses(law: Law, arrays: Arrays) -> tuple[IntArray, IntArray, IntArray]:
+    """Return entry, number of the gain and next row of the moves that lose something."""
+    a = arrays
+    found = set()
+    for p in range(len(law.row)):
+        for b in range(a.actions if p != law.optimum else 0):
+            k = p * a.actions + b
+            for m in range(a.first_move[k], a.first_move[k + 1]):
+                if a.gains[a.gain_of[m], 1] < 0 and a.move_to[m] != law.optimum:
+                    row, after = a.row_of[p], a.row_of[a.move_to[m]]
+                    found.add((int(row * a.actions + b), int(a.gain_of[m]), int(after)))
+    columns = np.array(sorted(found), dtype=np.int64).reshape(-1, 3).T
+    entry, gain, after = (np.ascontiguousarray(x) for x in columns)
+    return entry, gain, after
 
 
 def is_grounded(law: Law) -> bool:

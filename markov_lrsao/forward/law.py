@@ -16,7 +16,7 @@ m + 16 roundings of 2^-53 a step, and that is added to both ends.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +36,8 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 _UNIT = 2.0**-53
 _NEGLIGIBLE = 1e-13
+_THINNED, _THINNED_GROUNDED = 2.0, 4.0
+"""Tables that are ten times less likely have cells so many times as wide."""
 _ENTRIES = 3_000_000
 """Entries of all tables that are kept by default: some tenths of a second a step, some 400 MB."""
 
@@ -50,9 +52,10 @@ class Cloud:
     name: npt.NDArray[np.int16]
     order: npt.NDArray[np.int8]
     mass: FloatArray
+    ahead: npt.NDArray[np.int8]
 
     @classmethod
-    def empty(cls, size: int, entries: int, pairs: int) -> Cloud:
+    def empty(cls, size: int, entries: int, pairs: int, losses: int) -> Cloud:
         """Return room for so many tables."""
         return cls(
             np.empty(size, dtype=np.int64),
@@ -61,24 +64,27 @@ class Cloud:
             np.empty((size, entries), dtype=np.int16),
             np.empty((size, pairs), dtype=np.int8),
             np.empty(size),
+            np.empty((size, losses), dtype=np.int8),
         )
 
     @classmethod
     def start(cls, arrays: Arrays, begin: Mapping[int, float]) -> Cloud:
         """Return tables of zeros."""
         rows, actions = int(arrays.row_of.max()) + 1, arrays.actions
-        found = cls.empty(len(begin), rows * actions, rows * actions * (actions - 1) // 2)
+        pairs = rows * actions * (actions - 1) // 2
+        found = cls.empty(len(begin), rows * actions, pairs, len(arrays.losses[0]))
         found.position[:] = list(begin)
         found.mass[:] = list(begin.values())
         found.low[:] = found.high[:] = 0.0
         found.name[:] = arrays.zero
         found.order[:] = 0
+        found.ahead[:] = -1  # a loss, and nothing else
         return found
 
     @property
     def arrays(self) -> tuple[Any, ...]:
         """What kernels read and write."""
-        return self.position, self.low, self.high, self.name, self.order, self.mass
+        return self.position, self.low, self.high, self.name, self.order, self.mass, self.ahead
 
     def chosen(self, which: IntArray) -> Cloud:
         """Return some of the tables."""
@@ -155,6 +161,9 @@ def carry(
     largest = most_tables(law) if largest is None else largest
     arrays = arrays_of(law)
     grounded = Grounded.of(law, arrays) if forgetting else None
+    if grounded is not None:
+        arrays = replace(arrays, losses=grounded.losses)
+    thinned = _THINNED if grounded is None else _THINNED_GROUNDED
     going = {p: to_float(w) for p, w in begin.items() if w and p != law.optimum}
     now = Moment(Cloud.start(arrays, going), [to_float(begin.get(law.optimum, fmpq(0)))])
     now.rounding = 4 * _UNIT
@@ -163,7 +172,7 @@ def carry(
         _step(arrays, law.optimum, now, ledger)
         if grounded is not None:
             _forget(grounded, now, giving_up=giving_up)
-        now.tables, left_out, longest = _merged(now.tables, fine, largest)
+        now.tables, left_out, longest = _merged(now.tables, fine, thinned, largest)
         cut = float(left_out.mass.sum())
         now.largest = max(now.largest, len(now.tables.mass))
         now.lost[-1] += cut
@@ -199,10 +208,10 @@ def _step(arrays: Arrays, optimum: int, now: Moment, ledger: Ledger | None) -> N
         p = int(before.position[s])
         now.stuck[p] = now.stuck.get(p, 0.0) + float(before.mass[s])
     size = int(np.maximum(count, 0).sum())
-    after = Cloud.empty(size, before.low.shape[1], before.order.shape[1])
+    shapes = (x.shape[1] for x in (before.low, before.order, before.ahead))
+    after = Cloud.empty(size, *shapes)
     cloud.expand(
-        *(before.arrays, count, a.moves, a.gains, a.sums, a.values),
-        *((a.keep, a.bootstrap), a.exploring, after.arrays),
+        before.arrays, count, a.moves, a.learning, a.values, a.losses, a.exploring, after.arrays
     )
     there = after.position == optimum
     now.ended.append(float(after.mass[there].sum()))
@@ -211,10 +220,10 @@ def _step(arrays: Arrays, optimum: int, now: Moment, ledger: Ledger | None) -> N
     now.rounding += (max(len(count), size) + 16) * _UNIT
 
 
-def _merged(after: Cloud, fine: float, largest: int) -> tuple[Cloud, Cloud, int]:
+def _merged(after: Cloud, fine: float, thinned: float, largest: int) -> tuple[Cloud, Cloud, int]:
     """Merge tables that are alike; return the likeliest, those left out, and the longest sum."""
     key = np.empty(len(after.mass), dtype=np.uint64)
-    cloud.keys(*after.arrays, fine, key)
+    cloud.keys(*after.arrays, fine, thinned, key)
     sequence = np.argsort(key, kind="stable")
     longest = cloud.merge(sequence, key, *after.arrays)
     kept = np.flatnonzero(after.mass > _NEGLIGIBLE)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ __all__ = ["Arrays", "Law", "arrays_of"]
 Law: TypeAlias = StepLaw | JumpingLaw
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+_NONE: IntArray = np.empty(0, dtype=np.int64)
 _NAMES, _SUMS = 160, 400_000
 """Values that are known exactly: what a few updates from 0 lead to, where ties are made. There are
 fewer where gains are many: all their sums are tabled."""
@@ -32,6 +33,7 @@ class Arrays:
     ----------
     zero : the name of the value 0
     zero_gain : the number of the gain 0
+    losses : (entry, gain, next row) of moves whose signs are found ahead; see `grounded`
     """
 
     row_of: IntArray
@@ -48,6 +50,14 @@ class Arrays:
     zero: int
     zero_gain: int
     actions: int
+    losses: tuple[IntArray, IntArray, IntArray] = field(
+        default_factory=lambda: (_NONE.copy(), _NONE.copy(), _NONE.copy())
+    )
+
+    @property
+    def learning(self) -> tuple[Any, ...]:
+        """How entries are updated, as kernels read it."""
+        return self.gains, self.sums, (self.keep, self.bootstrap), self.zero
 
     @property
     def moves(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:

@@ -30,7 +30,17 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward.grounded import loses_something
 from markov_lrsao.forward.model import Law
 
-__all__ = ["DEAD", "POSITIVE", "SOLE", "ZERO", "Patterns", "State", "Way", "rows_to_follow", "upper_ends"]
+__all__ = [
+    "DEAD",
+    "POSITIVE",
+    "SOLE",
+    "ZERO",
+    "Patterns",
+    "State",
+    "Way",
+    "rows_to_follow",
+    "upper_ends",
+]
 
 ZERO, POSITIVE, DEAD, SOLE = range(4)
 Pattern: TypeAlias = tuple[int, ...]

@@ -75,8 +75,8 @@ def wrong_by(law: StepLaw | JumpingLaw, exact: list[fmpq]) -> float:
 def test_against_all_tables(name: str) -> None:
     law = StepLaw.of(SHORT, AGENTS[name])
     assert is_grounded(law)
-    exact = exact_chances(law, 8)
-    assert exact[-1] > fmpq(1, 500) or law.algorithm.preserve  # which never crosses the valley
+    exact = exact_chances(law, 7)
+    assert exact[-1] > fmpq(1, 1000) or law.algorithm.preserve  # which never crosses the valley
     assert wrong_by(law, exact) <= 0
 
 
@@ -93,9 +93,11 @@ def random_landscape(seed: int) -> Landscape:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_landscapes(seed: int) -> None:
-    agent = Algorithm.earl(*Random(seed).choice([("4/5", "99/100"), ("1/2", "1/2"), ("1/5", "1/3")]))
+    agent = Algorithm.earl(
+        *Random(seed).choice([("4/5", "99/100"), ("1/2", "1/2"), ("1/5", "1/3")])
+    )
     law = StepLaw.of(random_landscape(seed), agent)
-    assert wrong_by(law, exact_chances(law, 7)) <= 0
+    assert wrong_by(law, exact_chances(law, 6)) <= 0
 
 
 def test_many_flips() -> None:
@@ -239,6 +241,7 @@ def mean_of(fine: float) -> Quantity:
     return found.mean
 
 
+@pytest.mark.slow
 def test_the_time_of_runs_that_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is lost is bounded, so that levels that lose much and little agree; and runs agree."""
     wide, narrow = mean_of(1.0), mean_of(8.0)

@@ -102,8 +102,8 @@ def _feel(name, s, moves, actions, met, needed):
 
 
 @compiled(forceinline=True, allocates=False)
-def _swap(low, high, name, order, s, row, a, b, actions):
-    """Exchange two entries of a row."""
+def _swap(low, high, name, order, ahead, s, row, a, b, actions, first_loss):
+    """Exchange two twins of a row."""
     pairs = actions * (actions - 1) // 2
     i, j = row * actions + a, row * actions + b
     low[s, i], low[s, j] = low[s, j], low[s, i]
@@ -118,13 +118,16 @@ def _swap(low, high, name, order, s, row, a, b, actions):
             for entry, sign in ((a, right), (b, left)):
                 turned = sign if entry < c or sign == OPEN else -sign
                 order[s, row * pairs + _pair(min(entry, c), max(entry, c), actions)] = turned
+    for d in range(first_loss[i + 1] - first_loss[i]):
+        x, y = first_loss[i] + d, first_loss[j] + d
+        ahead[s, x], ahead[s, y] = ahead[s, y], ahead[s, x]
     k = row * pairs + _pair(min(a, b), max(a, b), actions)
     if order[s, k] != OPEN:
         order[s, k] = -order[s, k]
 
 
 @compiled(forceinline=True, allocates=False)
-def _sort_twins(low, high, name, order, s, row, actions, twin):
+def _sort_twins(low, high, name, order, ahead, s, row, actions, twin, first_loss):
     """Put twins into descending order, as far as it is known."""
     first = row * actions
     for _ in range(actions):
@@ -132,7 +135,7 @@ def _sort_twins(low, high, name, order, s, row, actions, twin):
             for b in range(a + 1, actions):
                 same = twin[first + a] == twin[first + b]
                 if same and _compared(order, s, row, a, b, actions) == -1:
-                    _swap(low, high, name, order, s, row, a, b, actions)
+                    _swap(low, high, name, order, ahead, s, row, a, b, actions, first_loss)
 
 
 @compiled(allocates=False)
@@ -142,13 +145,14 @@ def forget(tables, moves, optimum, zero, rows, ends, scratch, doomed):
     Parameters
     ----------
     tables, moves : as for `cloud.expand`
-    rows : whether entries that are positive stay so; the first twin of every entry
+    rows : whether entries that are positive stay so; the first twin of every entry; its first move
+        that loses something
     ends : what no value is below, and above
     scratch : room for positions met, positions waiting, rows needed, and live entries of rows
     """
-    position, low, high, name, order, _ = tables
+    position, low, high, name, order, _, ahead = tables
     row_of, first_move = moves[0], moves[1]
-    safe, twin = rows
+    safe, twin, first_loss = rows
     least, most = ends
     met, waiting, needed, alive = scratch
     actions = (len(first_move) - 1) // len(row_of)
@@ -175,6 +179,8 @@ def forget(tables, moves, optimum, zero, rows, ends, scratch, doomed):
                 elif not needed[row] and name[s, i] != DEAD:
                     low[s, i], high[s, i] = least, most
                     name[s, i] = FREE
+                if not used or name[s, i] == DEAD or name[s, i] == FREE:
+                    ahead[s, first_loss[i] : first_loss[i + 1]] = 0
             if not used:
                 order[s, row * pairs : (row + 1) * pairs] = 0
-            _sort_twins(low, high, name, order, s, row, actions, twin)
+            _sort_twins(low, high, name, order, ahead, s, row, actions, twin, first_loss)
