@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
+from markov_lrsao.answers.accounts import by_signs
 from markov_lrsao.answers.asked_laws import law_by_powers
 from markov_lrsao.answers.expected import check_hypothesis, check_learner, check_size
 from markov_lrsao.answers.forward_law import law_forward
-from markov_lrsao.answers.accounts import by_signs
 from markov_lrsao.answers.inversion import invert
 from markov_lrsao.answers.laws import Distribution
 from markov_lrsao.answers.plan import asked_elsewhere, is_small

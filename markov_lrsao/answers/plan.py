@@ -7,8 +7,9 @@ Where patterns leave a comparison open, values are followed, in this order: afte
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
 any n). Where no row sinks below 0 and signs tell that runs get stuck (EA+RL on Jump), that is the
-answer before values are followed (`Doomed`). Three and more plateaus that share a row have a way of their own (`Relearnt`, any n) where
-segments leave them open. What fails gives its reason (`Refused`); simulation is then the way.
+answer before values are followed (`Doomed`). Three and more plateaus that share a row have a way of
+their own (`Relearnt`, any n) where segments leave them open. What fails gives its reason
+(`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.

@@ -5,10 +5,10 @@ Over all ways of deciding in the process of `forward.patterns`, with h(s) the pr
     h(s) = opt over ways of  sum_m p_m  opt over what may follow of  h(s'),
     E[T; T < infinity](s) = h(s) + opt sum_m p_m opt E[T; T < infinity](s'),
 
-since the sum over k of P(k < T < infinity) is the mean of the sum of h along the run. The largest and
-the smallest solutions enclose the truth for every table with these signs. If h is the same whatever
-is decided, it is exact: one way is solved in fractions, and all others are seen to satisfy its
-equations, which have one solution where every way of deciding comes to an end.
+since the sum over k of P(k < T < infinity) is the mean of the sum of h along the run. The largest
+and the smallest solutions enclose the truth for every table with these signs. If h is the same
+whatever is decided, it is exact: one way is solved in fractions, and all others are seen to satisfy
+its equations, which have one solution where every way of deciding comes to an end.
 """
 
 from __future__ import annotations
@@ -181,8 +181,13 @@ class _Choices:
     ) -> _Choices:
         from scipy.sparse import csr_array
 
-        owner, first, into_end = [], [], []
-        rows, columns, low, high = [], [], [], []
+        owner: list[int] = []
+        first: list[int] = []
+        into_end: list[tuple[float, float]] = []
+        rows: list[int] = []
+        columns: list[int] = []
+        low: list[float] = []
+        high: list[float] = []
         for state, some in enumerate(options):
             first.append(len(owner))
             for row in some:

@@ -1,8 +1,8 @@
 r"""Laws whose rows never sink below 0, and what their tables can no longer use.
 
-A row is *grounded* if one of its actions never loses: all its gains are >= 0, but for moves into the
-optimum, after which nothing is learnt. If every row is, then by induction over the steps the entry
-of that action is >= 0 (it becomes keep q + gain + bootstrap M, and each M is at least such an
+A row is *grounded* if one of its actions never loses: all its gains are >= 0, but for moves into
+the optimum, after which nothing is learnt. If every row is, then by induction over the steps the
+entry of that action is >= 0 (it becomes keep q + gain + bootstrap M, and each M is at least such an
 entry), so that no row's largest entry is ever negative. EA+RL is of this kind on every landscape:
 the target itself, chosen, accepts no loss. For a greedy agent it follows that
 
@@ -17,8 +17,9 @@ made, whenever it or the next row's largest entry has changed: as the order with
 about every table of a hull, and outlives their values.
 
 Dead entries only become more, so the positions that can still be met only become fewer. From which
-the optimum cannot be met is *doomed*: T is infinite. Rows that cannot be met, and the values of rows
-with one live entry that no row with several can learn from, even through others, are *forgotten*.
+the optimum cannot be met is *doomed*: T is infinite. Rows that cannot be met, and the values of
+rows with one live entry that no row with several can learn from, even through others, are
+*forgotten*.
 """
 
 from __future__ import annotations

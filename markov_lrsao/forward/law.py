@@ -6,11 +6,11 @@ under way and some was lost. What was lost up to t may have ended, or not:
     ended(t) <= P(T <= t) <= ended(t) + lost(t),
     stuck(t) + doomed(t) <= P(T = infinity) <= 1 - ended(t).
 
-What tables of a grounded law cannot use any more is forgotten after every step (`grounded`), so that
-more of them are alike; those from which no run can end are doomed.
-Masses are floats: products and sums of non-negative numbers. A step multiplies a mass by a share
-and a weight, each with a few roundings, and adds up to m of them; so the total is wrong by at most
-m + 16 roundings of 2^-53 a step, and that is added to both ends.
+What tables of a grounded law cannot use any more is forgotten after every step (`grounded`), so
+that more of them are alike; those from which no run can end are doomed. Masses are floats: products
+and sums of non-negative numbers. A step multiplies a mass by a share and a weight, each with a few
+roundings, and adds up to m of them; so the total is wrong by at most m + 16 roundings of 2^-53 a
+step, and that is added to both ends.
 """
 
 from __future__ import annotations

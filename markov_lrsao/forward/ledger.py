@@ -67,7 +67,7 @@ class Ledger:
         """Note tables that are given up after so many steps."""
         if len(tables.mass):
             codes, which = np.unique(self.codes(tables), return_inverse=True)
-            self._lost.append((step, codes, np.bincount(which, tables.mass)))
+            self._lost.append((step, codes, np.bincount(which, tables.mass).astype(float)))
 
     def __iter__(self) -> Iterator[tuple[int, int, float]]:
         """Yield (step, code, mass) of all that was lost."""

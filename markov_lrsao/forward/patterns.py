@@ -1,16 +1,17 @@
 r"""A grounded law by the signs of few rows: what runs can do, whatever their Q-values.
 
-By `grounded` each entry of a row is 0, the one positive, or dead, and an update needs only to be known
-by its sign. A *pattern* of a row says which: ZERO, POSITIVE, DEAD, or SOLE for an entry all others of
-the row being dead (it is then the choice for ever). Here only the patterns of some rows are followed,
-those that can hold a walk and those of several positions (`rows_to_follow`). Rows that are not may
-choose any action, and an update whose sign the bounds of the values leave open may end either way: a
-Markov decision process, in which every run is one way of deciding. What holds for all ways holds for
-the law.
+By `grounded` each entry of a row is 0, the one positive, or dead, and an update needs only to be
+known by its sign. A *pattern* of a row says which: ZERO, POSITIVE, DEAD, or SOLE for an entry all
+others of the row being dead (it is then the choice for ever). Here only the patterns of some rows
+are followed, those that can hold a walk and those of several positions (`rows_to_follow`). Rows
+that are not may choose any action, and an update whose sign the bounds of the values leave open may
+end either way: a Markov decision process, in which every run is one way of deciding. What holds for
+all ways holds for the law.
 
-The values' upper bounds are the least u >= 0 with, for every move of entry (r, a) of gain g to row s,
-u_ra >= (g + bootstrap max_b u_sb) / (1 - keep); within its row the chosen entry is the largest, so
-that there u_ra >= g / (1 - keep - bootstrap). They are found in floats, enlarged, and checked exactly.
+The values' upper bounds are the least u >= 0 with, for every move of entry (r, a) of gain g to row
+s, u_ra >= (g + bootstrap max_b u_sb) / (1 - keep); within its row the chosen entry is the largest,
+so that there u_ra >= g / (1 - keep - bootstrap). They are found in floats, enlarged, and checked
+exactly.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from random import Random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -165,7 +166,7 @@ def test_agents_that_are_not_grounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ends_at_once(n: int, ell: int) -> fmpq:
-    """Return the probability that a walk which accepts all comes from n - l to n before n - l - 1."""
+    """Return the chance that a walk which accepts all comes from n - l to n before n - l - 1."""
     total = product = ONE
     for p in range(n - ell, n):
         product *= fmpq(p, n - p)
@@ -300,7 +301,7 @@ def test_upper_ends_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("state", ["target", "blind", "position"])
-def test_signs_against_runs(state: str) -> None:
+def test_signs_against_runs(state: Literal["target", "blind", "position"]) -> None:
     """Bounds of the chance to end contain that of runs, whatever the agent sees."""
     agent = replace(EARL, state=state)
     landscape = Landscape.from_arrays(

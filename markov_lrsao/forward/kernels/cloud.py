@@ -282,9 +282,9 @@ def _mixed(h, x):
 def keys(position, low, high, name, order, mass, ahead, fine, thinned, found):
     """Write a number for every table; tables with the same one are alike.
 
-    They have the same position, order and signs ahead, and entries in the same cells: `cells` to an octave of
-    |q|, by a factor `thinned` fewer where a table is ten times less likely. Which tables are merged is a matter of width, not of
-    truth.
+    They have the same position, order and signs ahead, and entries in the same cells: `cells` to an
+    octave of |q|, by a factor `thinned` fewer where a table is ten times less likely. Which tables
+    are merged is a matter of width, not of truth.
     """
     for s in range(len(position)):
         cells = fine
@@ -311,9 +311,8 @@ def keys(position, low, high, name, order, mass, ahead, fine, thinned, found):
 def merge(sequence, key, position, low, high, name, order, mass, ahead):
     """Merge tables that are alike, in place at the first of them; others get mass 0.
 
-    `sequence` sorts the keys. Equal keys alone merge nothing: position, order, signs ahead and which
-    entries are dead are compared.
-    Returns the largest number of tables that became one.
+    `sequence` sorts the keys. Equal keys alone merge nothing: position, order, signs ahead and
+    which entries are dead are compared. Returns the largest number of tables that became one.
     """
     longest, first = 1, 0
     length = 1

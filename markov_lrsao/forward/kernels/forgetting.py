@@ -1,10 +1,11 @@
-"""What tables of a grounded law can no longer use is forgotten; see `markov_lrsao.forward.grounded`.
+"""What tables of a grounded law can no longer use is forgotten; see `forward.grounded`.
 
 In place, table by table:
 
 * dead entries, which are never chosen again: below 0, or at most 0 beside a positive entry that
   stays positive. Their values are dropped;
-* whether the optimum is still to be reached by entries that are not dead; else the table is *doomed*;
+* whether the optimum is still to be reached by entries that are not dead; else the table is
+  *doomed*;
 * rows that no run from here meets again: made rows of zeros;
 * values of rows with one live entry that no open comparison can feel: dropped;
 * twins, actions with the same moves wherever a row is met: put into one order.
