@@ -29,7 +29,7 @@ from markov_lrsao.forward.ledger import Ledger
 from markov_lrsao.forward.model import Law
 from markov_lrsao.forward.patterns import Patterns, rows_to_follow
 
-__all__ = ["Account", "Signs", "account_of", "by_signs", "signs_of"]
+__all__ = ["Account", "Signs", "account_of", "by_signs", "signs_of", "told_by_signs"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 _ROUNDED = 1e-12
@@ -80,6 +80,13 @@ def signs_of(law: Law) -> Signs | None:
     except (StateSpaceTooLargeError, VerificationError):
         return None
     return Signs(patterns, start, Remainders(patterns))
+
+
+def told_by_signs(law: Law) -> tuple[Trap, int] | None:
+    """Return the trap that signs tell of, and how many states they have; None: they tell none."""
+    signs = signs_of(law)
+    trap = None if signs is None else signs.trap
+    return None if signs is None or trap is None else (trap, len(signs.patterns.states))
 
 
 def by_signs(law: Law) -> bool:

@@ -6,10 +6,9 @@ last where counts are unbounded, agent states have several positions, or slopes 
 Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
-any n). Where no row sinks below 0 and signs tell that runs get stuck (EA+RL on Jump), that is the
-answer before values are followed (`Doomed`). Three and more plateaus that share a row have a way of
-their own (`Relearnt`, any n) where segments leave them open. What fails gives its reason
-(`Refused`); simulation is then the way.
+any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL). Three and more plateaus
+that share a row have a way of their own (`Relearnt`, any n) where segments leave them open. What
+fails gives its reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -205,8 +204,10 @@ def plan(law: StepLaw, options: Options) -> Plan:
         case Refused(NotAbsorbingError()):
             return when_stuck(law, options)
         case Refused(UndecidedComparisonError()):
-            if options.method == "auto" and (doomed := _doomed(law)):
-                return doomed
+            from markov_lrsao.answers.accounts import told_by_signs
+
+            if options.method == "auto" and (stuck := told_by_signs(law)):
+                return Doomed(*stuck)
             by_values: Plan = found
             if options.method != "joint":
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
@@ -218,15 +219,6 @@ def plan(law: StepLaw, options: Options) -> Plan:
                     return by_values if isinstance(exact, Refused) else exact
             return by_values
     return found
-
-
-def _doomed(law: StepLaw) -> Doomed | None:
-    """Look at the signs of a grounded law; None: it is none, or runs may all end."""
-    from markov_lrsao.answers.accounts import signs_of
-
-    signs = signs_of(law)
-    trap = None if signs is None else signs.trap
-    return None if signs is None or trap is None else Doomed(trap, len(signs.patterns.states))
 
 
 def wants_exact(options: Options) -> bool:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Phase", "RuntimeResult"]
 
+_SHORT = 40
+"""Fractions of more characters are left to the JSON form."""
+
 _EXACT_HARMONIC_LIMIT = 20_000
 
 
@@ -351,6 +354,8 @@ class RuntimeResult:
         if self.trap is not None:
             probability = self.trap.probability
             text = f"{float(probability):.6g}" if probability.exact else f"in {probability}"
+            if (fraction := probability.rational) is not None and len(fraction) <= _SHORT:
+                text += f" = {fraction}"
             lines.append(
                 f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
                 f"  {self.trap.state}"
