@@ -70,9 +70,9 @@ class Signs:
 
 def signs_of(law: Law) -> Signs | None:
     """Explore the patterns of a grounded law; None: it is none, or there are too many."""
-    if not is_grounded(law):
+    a = law.algorithm
+    if a.keep + a.bootstrap >= 1 or not is_grounded(law):
         return None
-    law.check_bounded()
     patterns = Patterns(law, rows_to_follow(law))
     try:
         start = patterns.state_number((0, patterns.fresh))

@@ -121,9 +121,12 @@ def _losses(law: Law, arrays: Arrays) -> tuple[IntArray, IntArray, IntArray]:
 
 def is_grounded(law: Law) -> bool:
     """Whether the agent is greedy, and every row has an action that never loses."""
+    a = law.algorithm
+    if a.epsilon != 0 or a.keep < 0 or a.bootstrap < 0:
+        return False
     loses = loses_something(law)
     met = {int(law.row[p]) for p in range(len(law.row)) if p != law.optimum}
-    return law.algorithm.epsilon == 0 and not any(loses[row].all() for row in met)
+    return not any(loses[row].all() for row in met)
 
 
 def loses_something(law: Law) -> BoolArray:

@@ -14,7 +14,7 @@ from flint import fmpq
 
 import markov_lrsao.forward.grounded as grounded
 import markov_lrsao.forward.patterns as patterns
-from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, distribution, runtime
 from markov_lrsao.answers.accounts import account_of, by_signs, signs_of
 from markov_lrsao.answers.remainders import Remainders
 from markov_lrsao.answers.table_budgets import by_tables
@@ -320,3 +320,12 @@ def test_large_instances_are_left_to_others() -> None:
     assert by_signs(StepLaw.of(Landscape.jump(14, 2), EARL))
     assert not by_signs(StepLaw.of(Landscape.jump(60, 2), EARL))
     assert not by_signs(StepLaw.of(Landscape.jump(9, 2)))
+
+
+def test_agents_that_learn_nothing_have_no_signs() -> None:
+    """RLS keeps all it has: there are no bounds of values to look at."""
+    law = StepLaw.of(Landscape.onemax(4), Algorithm.rls())
+    assert is_grounded(law)
+    assert signs_of(law) is None
+    assert not is_grounded(StepLaw.of(SHORT, replace(EARL, keep=fmpq(-1, 5))))
+    assert distribution(Landscape.onemax(4), Algorithm.rls()).always_ends
