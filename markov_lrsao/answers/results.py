@@ -354,7 +354,7 @@ class RuntimeResult:
         if self.trap is not None:
             probability = self.trap.probability
             text = f"{float(probability):.6g}" if probability.exact else f"in {probability}"
-            if (fraction := probability.rational) is not None and len(fraction) <= _SHORT:
+            if "/" in (fraction := probability.rational or "") and len(fraction) <= _SHORT:
                 text += f" = {fraction}"
             lines.append(
                 f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
