@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
+from markov_lrsao.answers.accounts import by_signs
 from markov_lrsao.answers.asked_laws import law_by_powers
 from markov_lrsao.answers.expected import check_hypothesis, check_learner, check_size
 from markov_lrsao.answers.forward_law import law_forward
@@ -90,11 +91,17 @@ def distribution(
     small = is_small(law)
     if law.algorithm.epsilon != 0 and method == "auto":
         method = "forward"
-    return _best(law, phase, _ways(method, small=small), progress, small=small)
+    signed = method == "auto" and phase is None and by_signs(law)
+    return _best(law, phase, _ways(method, small=small, signed=signed), progress, small=small)
 
 
-def _ways(method: str, *, small: bool) -> Sequence[Way]:
-    """Return the ways to the law, the first to try first."""
+def _ways(method: str, *, small: bool, signed: bool) -> Sequence[Way]:
+    """Return the ways to the law, the first to try first.
+
+    Where signs tell the probability to end, tables carried forwards know more than values do.
+    """
+    if signed:
+        return [powers_of_patterns, law_forward, invert]
     if method == "forward":
         return [law_forward]
     if method == "inversion":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from flint import fmpq
 
 from markov_lrsao.answers.plan import (
+    Doomed,
     Joint,
     Method,
     Options,
@@ -46,7 +47,7 @@ from markov_lrsao.errors import (
     granted,
 )
 from markov_lrsao.exact.digits import check_digits
-from markov_lrsao.exact.quantity import UNKNOWN, Infinite, Quantity
+from markov_lrsao.exact.quantity import UNKNOWN, Infinite, Quantity, Trap
 from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
@@ -286,6 +287,8 @@ def _solve(
     match chosen:
         case Refused():
             return chosen
+        case Doomed(trap, states):
+            return _infinite(law, trap, "signs", states, moments)
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
     from markov_lrsao.answers.counting import solved
@@ -298,12 +301,15 @@ def _seen_stuck(law: StepLaw, options: Options, moments: int) -> Answer | None:
     from markov_lrsao.answers.forward_law import trap_forward
 
     found = trap_forward(law, options.progress, options.max_states)
-    if found is None:
-        return None
+    return None if found is None else _infinite(law, found[0], "forward", found[1], moments)
+
+
+def _infinite(law: StepLaw, trap: Trap, method: str, states: int, moments: int) -> Answer:
+    """Return that E[T] is infinite; of the phases nothing is known."""
     infinite: list[Quantity] = [Infinite()] * moments
     unknown: list[Quantity] = [UNKNOWN] * moments
     phases = [unknown] * len(law.landscape.milestones)
-    return Answer([infinite, *phases], "forward", found[1], trap=found[0])
+    return Answer([infinite, *phases], method, states, trap=trap)
 
 
 def _instead(law: StepLaw, error: LrsaoError, tried: Method) -> str:

@@ -26,7 +26,7 @@ from markov_lrsao.errors import ParameterError, StateSpaceTooLargeError
 from markov_lrsao.exact.digits import Digits
 from markov_lrsao.exact.disks import Circle, Disk
 from markov_lrsao.exact.frames import data_frame
-from markov_lrsao.exact.quantity import Enclosed, Infinite, Quantity
+from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Infinite, Quantity
 from markov_lrsao.exact.rationals import decimal_text, to_float
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.tables import html_table, table
@@ -96,6 +96,7 @@ class Distribution(ABC):
     never : P(T = infinity), exact or enclosed
     error : every P(T <= t) is within this of the truth
     horizon : finite times beyond it have a probability below `error`
+    ending : E[T | T < infinity] with both ends, where tables were carried forwards that show them
     method : "powers", "inversion" or "forward"
     """
 
@@ -105,6 +106,7 @@ class Distribution(ABC):
     never: Quantity
     error: float
     horizon: int
+    ending: Quantity = UNKNOWN
     method: ClassVar[str]
 
     @property
@@ -260,6 +262,8 @@ class Distribution(ABC):
             share = str(self.never) if self.never.exact else f"in {self.never}"
             about = "" if self.never.exact else "about "
             mean = f"; m = {about}E[{name} | {name} < inf] = {self.finite_mean:.6g}"
+            if self.ending.upper is not None:
+                mean = f"; E[{name} | {name} < inf] is {_few_digits(self.ending)}, m its middle"
             lines.append(f"P({name} = inf) is {share}{'' if isinf(self.finite_mean) else mean}")
         return "\n".join(lines)
 

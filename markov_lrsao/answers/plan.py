@@ -6,8 +6,9 @@ last where counts are unbounded, agent states have several positions, or slopes 
 Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
-any n). Three and more plateaus that share a row have a way of their own (`Relearnt`, any n) where
-segments leave them open. What fails gives its reason (`Refused`); simulation is then the way.
+any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL). Three and more plateaus
+that share a row have a way of their own (`Relearnt`, any n) where segments leave them open. What
+fails gives its reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -51,6 +52,7 @@ __all__ = [
     "Bounded",
     "Composed",
     "Counted",
+    "Doomed",
     "Followed",
     "Joint",
     "Method",
@@ -139,13 +141,23 @@ class Trapped:
 
 
 @dataclass(frozen=True, eq=False)
+class Doomed:
+    """The signs of few rows tell with which probability runs never end, whatever is decided."""
+
+    trap: Trap
+    states: int
+
+
+@dataclass(frozen=True, eq=False)
 class Relearnt:
     """Three plateaus or more share a row, which is followed by values; all choices are bounded."""
 
     plateaus: Plateaus
 
 
-Plan: TypeAlias = Joint | Counted | Composed | Bounded | Followed | Trapped | Relearnt | Refused
+Plan: TypeAlias = (
+    Joint | Counted | Composed | Bounded | Followed | Trapped | Doomed | Relearnt | Refused
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +204,10 @@ def plan(law: StepLaw, options: Options) -> Plan:
         case Refused(NotAbsorbingError()):
             return when_stuck(law, options)
         case Refused(UndecidedComparisonError()):
+            from markov_lrsao.answers.accounts import told_by_signs
+
+            if options.method == "auto" and (stuck := told_by_signs(law)):
+                return Doomed(*stuck)
             by_values: Plan = found
             if options.method != "joint":
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)

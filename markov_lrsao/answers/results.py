@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Phase", "RuntimeResult"]
 
+_SHORT = 40
+"""Fractions of more characters are left to the JSON form."""
+
 _EXACT_HARMONIC_LIMIT = 20_000
 
 
@@ -69,8 +72,8 @@ class RuntimeResult:
     undecided : where the answer is an enclosure, a bound of the probability that a run ever
         meets a comparison that is not decided
     trap : where a run can get stuck for ever, if it can
-    method : "joint", "quotient" (of all Q-tables), "crossing", "segments" or "forward" (tables
-        carried forwards)
+    method : "joint", "quotient" (of all Q-tables), "crossing", "segments", "forward" (tables
+        carried forwards) or "signs" (of few rows)
     states : number of states solved
     merged : whether equivalent patterns were merged
     seconds : wall-clock time of deriving, enumerating and solving
@@ -351,6 +354,8 @@ class RuntimeResult:
         if self.trap is not None:
             probability = self.trap.probability
             text = f"{float(probability):.6g}" if probability.exact else f"in {probability}"
+            if "/" in (fraction := probability.rational or "") and len(fraction) <= _SHORT:
+                text += f" = {fraction}"
             lines.append(
                 f"a run gets stuck for ever with probability {text}, e.g. in the state\n"
                 f"  {self.trap.state}"

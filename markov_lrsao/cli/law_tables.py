@@ -110,6 +110,7 @@ class LawTable:
             "deviation": deviation.to_dict(),
             "never": law.never.to_dict(),
             "mean_if_finite": law.finite_mean if isfinite(law.finite_mean) else None,
+            "expectation_if_finite": law.ending.to_dict(),
             "quantiles": [q.to_dict() for q in self.quantiles],
             "tails": [{"factor": c, **self._probability(x)} for c, x in self.tails],
             "cdf": [{"t": t, **self._probability(x)} for t, x in self.cdf.items()],

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite, nextafter
 from numbers import Integral, Real
 from typing import SupportsIndex
 
@@ -34,6 +34,7 @@ __all__ = [
     "fraction",
     "harmonic_difference",
     "integer",
+    "next_floats",
     "rational",
     "rational_text",
     "shorten",
@@ -130,6 +131,19 @@ def fraction(value: fmpq) -> Fraction:
 def to_float(value: fmpq) -> float:
     """Return the double nearest to `value` (Python's int / int rounds correctly)."""
     return int(value.p) / int(value.q)
+
+
+def next_floats(value: fmpq) -> tuple[float, float]:
+    """Return the floats next to a rational, below and above: both are it, if it is a float.
+
+    >>> next_floats(fmpq(1, 4)), next_floats(fmpq(1, 3))[0] < next_floats(fmpq(1, 3))[1]
+    ((0.25, 0.25), True)
+    """
+    near = to_float(value)
+    exact = fmpq(*near.as_integer_ratio())
+    low = near if exact <= value else nextafter(near, -inf)
+    high = near if exact >= value else nextafter(near, inf)
+    return low, high
 
 
 def rational_text(value: fmpq) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf, isqrt, nextafter
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from math import isqrt
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.exact.rationals import next_floats, to_float
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
 
@@ -19,6 +19,7 @@ __all__ = ["Arrays", "Law", "arrays_of"]
 Law: TypeAlias = StepLaw | JumpingLaw
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+_NONE: IntArray = np.empty(0, dtype=np.int64)
 _NAMES, _SUMS = 160, 400_000
 """Values that are known exactly: what a few updates from 0 lead to, where ties are made. There are
 fewer where gains are many: all their sums are tabled."""
@@ -32,6 +33,7 @@ class Arrays:
     ----------
     zero : the name of the value 0
     zero_gain : the number of the gain 0
+    losses : (entry, gain, next row) of moves whose signs are found ahead; see `grounded`
     """
 
     row_of: IntArray
@@ -48,20 +50,19 @@ class Arrays:
     zero: int
     zero_gain: int
     actions: int
+    losses: tuple[IntArray, IntArray, IntArray] = field(
+        default_factory=lambda: (_NONE.copy(), _NONE.copy(), _NONE.copy())
+    )
+
+    @property
+    def learning(self) -> tuple[Any, ...]:
+        """How entries are updated, as kernels read it."""
+        return self.gains, self.sums, (self.keep, self.bootstrap), self.zero
 
     @property
     def moves(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:
         """What can happen at a position, as kernels read it."""
         return self.row_of, self.first_move, self.move_to, self.move_weight, self.gain_of
-
-
-def _bounds(value: fmpq) -> tuple[float, float]:
-    """Return the floats next to a rational: both are it, if it is a float."""
-    near = to_float(value)
-    exact = fmpq(*near.as_integer_ratio())
-    low = near if exact <= value else nextafter(near, -inf)
-    high = near if exact >= value else nextafter(near, inf)
-    return low, high
 
 
 def _named(law: Law, gains: list[fmpq]) -> tuple[list[fmpq], npt.NDArray[np.int16]]:
@@ -114,11 +115,11 @@ def arrays_of(law: Law) -> Arrays:
         move_to=np.array(to, dtype=np.int64),
         move_weight=np.array(weight),
         gain_of=np.array(gain_of, dtype=np.int64),
-        gains=np.array([_bounds(g) for g in gains]),
+        gains=np.array([next_floats(g) for g in gains]),
         sums=sums,
-        values=np.array([_bounds(v) for v in values]),
-        keep=_bounds(a.keep),
-        bootstrap=_bounds(a.bootstrap),
+        values=np.array([next_floats(v) for v in values]),
+        keep=next_floats(a.keep),
+        bootstrap=next_floats(a.bootstrap),
         exploring=to_float(a.epsilon),
         zero=values.index(fmpq(0)),
         zero_gain=number[fmpq(0)],

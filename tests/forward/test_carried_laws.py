@@ -157,7 +157,7 @@ def test_no_trap_is_seen_where_none_is() -> None:
     assert trap_forward(StepLaw.of(JUMP, LEARNERS["paper"]), no_progress) is None
 
 
-# -- EA+RL, of which nothing else is known --------------------------------------------------------
+# -- EA+RL on Jump --------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_earl_against_runs(earl: Moment) -> None:
 
 
 def test_masses_add_up(earl: Moment) -> None:
-    known = sum(earl.ended) + sum(earl.lost) + sum(earl.stuck.values()) + earl.going
+    known = sum(earl.ended) + sum(earl.lost) + sum(earl.stuck.values()) + earl.doomed + earl.going
     assert abs(known - 1) <= earl.rounding
     assert earl.largest <= 30_000
     assert 0 < earl.cut <= sum(earl.lost)

@@ -3,10 +3,13 @@
 Entry (row r, action a) has the number r K + a. Of every table the cloud knows
 
 * low, high: an interval for each entry, ends rounded outwards;
-* name: the number of the entry's exact value, values being numbered in ascending order; -1: it has
-  none, and the interval is all that is known;
+* name: the number of the entry's exact value, values being numbered in ascending order; UNKNOWN: it
+  has none, and the interval is all that is known; DEAD: it is below every entry that is not, for
+  ever, and never chosen; FREE: the only one of its row that is not dead (see `forgetting`);
 * order: for each row and pair a < b of actions the sign of q_a - q_b, or OPEN. It outlives the
-  intervals: merging tables of the same order keeps it, though their hulls overlap.
+  intervals: merging tables of the same order keeps it, though their hulls overlap;
+* ahead: for each move that loses something the sign that its entry would have after it, or OPEN;
+  in laws for which it is of use (`grounded`). It outlives the intervals in the same way.
 
 A row that is not changed keeps its order. The order is known of all tables of a hull, so that the
 greedy actions of a hull, where they are known, are those of every table in it.
@@ -21,13 +24,15 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["LOST", "OPEN", "STUCK", "expand", "keys", "merge", "outcomes"]
+__all__ = ["DEAD", "FREE", "LOST", "OPEN", "STUCK", "expand", "keys", "merge", "outcomes"]
 
 OPEN = 2
-UNKNOWN = -1
+UNKNOWN, DEAD, FREE = -1, -2, -3
 LOST, STUCK = -1, -2
 _ROUNDING = 8 * 2.0**-53
 _LEAST = 1e-300
+_TINY = 1e-310
+"""Nearer to 0 than this no bound is moved: what that may be wrong by is within every _LEAST."""
 
 
 @compiled(forceinline=True, allocates=False)
@@ -82,7 +87,7 @@ def outcomes(tables, moves, zero_gain, lasting, greedy, found):
     lasting : whether keep + bootstrap > 0
     greedy : whether only greedy actions are taken; else all are
     """
-    position, _, high, _, order, _ = tables
+    position, _, high, _, order, _, _ = tables
     row_of, first_move, move_to, _, gain_of = moves
     actions = (len(first_move) - 1) // len(row_of)
     for s in range(len(position)):
@@ -125,7 +130,9 @@ def _learnt(q_low, q_high, gain, m_low, m_high, coefficients):
 @compiled(forceinline=True, allocates=False)
 def _sign(low, high, name, s, i, j):
     """Return the sign of an entry's difference to another, as far as it is known."""
-    if name[s, i] != UNKNOWN and name[s, j] != UNKNOWN:
+    if name[s, i] == DEAD or name[s, j] == DEAD:
+        return int(name[s, j] == DEAD) - int(name[s, i] == DEAD)
+    if name[s, i] >= 0 and name[s, j] >= 0:
         return np.sign(name[s, i] - name[s, j])
     if low[s, i] > high[s, j]:
         return 1
@@ -133,12 +140,14 @@ def _sign(low, high, name, s, i, j):
 
 
 @compiled(forceinline=True, allocates=False)
-def _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t):
+def _copy(low, high, name, order, ahead, s, to_low, to_high, to_name, to_order, to_ahead, t):
     for j in range(low.shape[1]):
         to_low[t, j], to_high[t, j] = low[s, j], high[s, j]
         to_name[t, j] = name[s, j]
     for j in range(order.shape[1]):
         to_order[t, j] = order[s, j]
+    for j in range(ahead.shape[1]):
+        to_ahead[t, j] = ahead[s, j]
 
 
 @compiled(forceinline=True, allocates=False)
@@ -165,24 +174,53 @@ def _reorder(low, high, name, order, t, row, a, actions):
             order[t, row * pairs + _pair(min(a, b), max(a, b), actions)] = turned
 
 
+@compiled(forceinline=True, allocates=False)
+def _look_ahead(low, high, name, order, ahead, t, row, i, learning, losses, actions):
+    """Find the signs after moves that lose, where an entry has changed, or a row's largest."""
+    gains, sums, coefficients, zero = learning
+    entry_of, gain_of, row_after = losses
+    for d in range(len(entry_of)):
+        j, gain = entry_of[d], gain_of[d]
+        if j != i and row_after[d] != row:
+            continue
+        least, most, named = _seen(low, high, name, order, t, row_after[d], actions)
+        if row_after[d] == j // actions:  # it is chosen only as the largest
+            least, most, named = low[t, j], high[t, j], name[t, j]
+        below, above = _learnt(low[t, j], high[t, j], gains[gain], least, most, coefficients)
+        ahead[t, d] = 1 if below > 0.0 else -1 if above < 0.0 else OPEN
+        if name[t, j] >= 0 and named >= 0 and sums[name[t, j], named, gain] >= 0:
+            ahead[t, d] = np.sign(sums[name[t, j], named, gain] - zero)
+
+
+@compiled(forceinline=True, allocates=False)
+def _foreseen(ahead, s, i, gain, row_after, losses):
+    """Return the sign of an entry after a move, if it was found before; else OPEN."""
+    entry_of, gain_of, rows = losses
+    for d in range(len(entry_of)):
+        if entry_of[d] == i and gain_of[d] == gain and rows[d] == row_after:
+            return ahead[s, d]
+    return OPEN
+
+
 @compiled(allocates=False)
-def expand(tables, count, moves, gains, sums, values, coefficients, exploring, after):
+def expand(tables, count, moves, learning, values, losses, exploring, after):
     """Write the successors of all tables that go on, one after the other.
 
     Parameters
     ----------
-    tables, after : (position, low, high, name, order, mass)
+    tables, after : (position, low, high, name, order, mass, ahead)
     count : what `outcomes` wrote
     moves : (row of a position, first move of each position and action, where moves lead, their
         weights, the numbers of their gains)
-    gains : bounds of each gain
-    sums : [name of q, name of M, gain] -> name of keep q + gain + bootstrap M, or UNKNOWN
+    learning : (bounds of each gain; [name of q, name of M, gain] -> name of
+        keep q + gain + bootstrap M, or UNKNOWN; bounds of keep and of bootstrap; the name of 0)
     values : bounds of each named value
-    coefficients : bounds of keep, bounds of bootstrap
+    losses : (entry, gain, next row) of the moves whose sign is found ahead
     exploring : the share of steps in which any action is taken
     """
-    position, low, high, name, order, mass = tables
-    to_position, to_low, to_high, to_name, to_order, to_mass = after
+    position, low, high, name, order, mass, ahead = tables
+    to_position, to_low, to_high, to_name, to_order, to_mass, to_ahead = after
+    gains, sums, coefficients, _ = learning
     row_of, first_move, move_to, move_weight, gain_of = moves
     actions = (len(first_move) - 1) // len(row_of)
     t = 0
@@ -206,19 +244,28 @@ def expand(tables, count, moves, gains, sums, values, coefficients, exploring, a
                 to, gain = move_to[m], gain_of[m]
                 to_position[t] = to
                 to_mass[t] = mass[s] * share * move_weight[m]
-                _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t)
+                _copy(
+                    *(low, high, name, order, ahead, s),
+                    *(to_low, to_high, to_name, to_order, to_ahead, t),
+                )
                 least, most, named = _seen(low, high, name, order, s, row_of[to], actions)
-                if name[s, i] == UNKNOWN or named == UNKNOWN:
+                if name[s, i] < 0 or named < 0:
                     known = UNKNOWN
                 else:
                     known = sums[name[s, i], named, gain]
                 to_name[t, i] = known
                 if known == UNKNOWN:
                     ends = _learnt(low[s, i], high[s, i], gains[gain], least, most, coefficients)
-                    to_low[t, i], to_high[t, i] = ends
+                    sign = _foreseen(ahead, s, i, gain, row_of[to], losses)
+                    to_low[t, i] = max(ends[0], _TINY) if sign == 1 else ends[0]
+                    to_high[t, i] = min(ends[1], -_TINY) if sign == -1 else ends[1]
                 else:
                     to_low[t, i], to_high[t, i] = values[known, 0], values[known, 1]
                 _reorder(to_low, to_high, to_name, to_order, t, row, a, actions)
+                _look_ahead(
+                    *(to_low, to_high, to_name, to_order, to_ahead, t),
+                    *(row, i, learning, losses, actions),
+                )
                 t += 1
 
 
@@ -232,36 +279,40 @@ def _mixed(h, x):
 
 
 @compiled(allocates=False)
-def keys(position, low, high, order, mass, fine, found):
+def keys(position, low, high, name, order, mass, ahead, fine, thinned, found):
     """Write a number for every table; tables with the same one are alike.
 
-    They have the same position and order, and entries in the same cells: `cells` to an octave of
-    |q|, the fewer the less likely a table is. Which tables are merged is a matter of width, not of
-    truth.
+    They have the same position, order and signs ahead, and entries in the same cells: `cells` to an
+    octave of |q|, by a factor `thinned` fewer where a table is ten times less likely. Which tables
+    are merged is a matter of width, not of truth.
     """
     for s in range(len(position)):
         cells = fine
         rare = mass[s]
         while rare < 1e-4 and cells > 1.0:
-            cells, rare = cells / 2.0, rare * 10.0
+            cells, rare = cells / thinned, rare * 10.0
         h = _mixed(np.uint64(position[s]), np.uint64(cells))
         for k in range(order.shape[1]):
             h = _mixed(h, np.uint64(order[s, k] + 1))
+        for k in range(ahead.shape[1]):
+            h = _mixed(h, np.uint64(ahead[s, k] + 1))
         for i in range(low.shape[1]):
             q = 0.5 * (low[s, i] + high[s, i])
             cell = np.int64(0)
-            if q != 0.0:
+            if name[s, i] == DEAD or name[s, i] == FREE:
+                cell = np.int64(name[s, i] - 999_000)
+            elif q != 0.0:
                 cell = np.int64(math.floor(math.log2(abs(q)) * cells)) * 2 + (1 if q > 0.0 else 2)
             h = _mixed(h, np.uint64(cell + 1_000_000))
         found[s] = h
 
 
 @compiled(allocates=False)
-def merge(sequence, key, position, low, high, name, order, mass):
+def merge(sequence, key, position, low, high, name, order, mass, ahead):
     """Merge tables that are alike, in place at the first of them; others get mass 0.
 
-    `sequence` sorts the keys. Equal keys alone merge nothing: position and order are compared.
-    Returns the largest number of tables that became one.
+    `sequence` sorts the keys. Equal keys alone merge nothing: position, order, signs ahead and
+    which entries are dead are compared. Returns the largest number of tables that became one.
     """
     longest, first = 1, 0
     length = 1
@@ -271,6 +322,10 @@ def merge(sequence, key, position, low, high, name, order, mass):
         if alike:
             for j in range(order.shape[1]):
                 alike = alike and order[s, j] == order[into, j]
+            for j in range(ahead.shape[1]):
+                alike = alike and ahead[s, j] == ahead[into, j]
+            for i in range(low.shape[1]):
+                alike = alike and (name[s, i] == DEAD) == (name[into, i] == DEAD)
         if not alike:
             first, length = k, 1
             continue
