@@ -15,7 +15,7 @@ of the rest are not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -149,10 +149,11 @@ def factor(data: Rows, states: Sequence[int]) -> Factors:
                 return Factors((), tuple(sorted(states)), _original(data, local))
             break
         row, entering = rows.pop(i), into.pop(i)
-        leaving = leak[i] + sum(row.values(), fmpq(0))
+        leaving = _sum(leak[i], row.values())
         column = {m: rows[m].pop(i) for m in entering}
         steps.append(_Step(i, leaving, row, column))
         scaled = {j: weight / leaving for j, weight in row.items()}
+        lost = leak[i] / leaving if leak[i] else None
         for j in row:
             into[j].discard(i)
         for m, weight in column.items():
@@ -165,10 +166,19 @@ def factor(data: Rows, states: Sequence[int]) -> Factors:
                 else:
                     target[j] = weight * share
                     into[j].add(m)
-            leak[m] += weight * leak[i] / leaving
+            if lost:
+                leak[m] += weight * lost
         for j in {*row, *column}:
             heappush(queue, (len(rows[j]) * len(into[j]), j))
     return Factors(tuple(steps), tuple(sorted(rows)), _with_loops(rows, leak))
+
+
+def _sum(first: fmpq, others: Iterable[fmpq]) -> fmpq:
+    """Return a sum of which few terms are not 0."""
+    total = first
+    for term in others:
+        total = total + term if total else term
+    return total
 
 
 def _original(data: Rows, local: set[int]) -> dict[int, dict[int, fmpq]]:
@@ -188,4 +198,4 @@ def _with_loops(
     rows: Mapping[int, dict[int, fmpq]], leak: Mapping[int, fmpq]
 ) -> dict[int, dict[int, fmpq]]:
     """Put back the loops that make each row of the rest, with its leak, sum to 1."""
-    return {i: {**row, i: 1 - leak[i] - sum(row.values(), fmpq(0))} for i, row in rows.items()}
+    return {i: {**row, i: 1 - _sum(leak[i], row.values())} for i, row in rows.items()}
