@@ -17,11 +17,11 @@ def components(indptr, indices):  # type: ignore[no-untyped-def]
     """
     size = len(indptr) - 1
     label = np.full(size, -1, np.int64)
-    index = np.zeros(size, np.int64)  # when a state was met; 0: not yet
-    low = np.zeros(size, np.int64)
-    path = np.empty(size, np.int64)
+    index = np.zeros(size, np.int32)  # when a state was met; 0: not yet
+    low = np.zeros(size, np.int32)
+    path = np.empty(size, np.int32)
     at = np.empty(size, np.int64)  # the next transition of each state on the path
-    waiting = np.empty(size, np.int64)
+    waiting = np.empty(size, np.int32)
     held, met, count = 0, 0, 0
     for root in range(size):
         if index[root]:

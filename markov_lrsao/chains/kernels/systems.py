@@ -139,8 +139,10 @@ def local(pointer, columns, weights, states, place):  # type: ignore[no-untyped-
 
 
 @compiled()
-def given(pointer, columns, weights, totals, label, states, constant, values):  # type: ignore[no-untyped-def]
+def given(pointer, columns, weights, totals, label, states, leak, constant, values):  # type: ignore[no-untyped-def]
     """Return what the states of a component are given: constants, and values outside of it.
+
+    `leak` says with which weight each state leaves the component; 0 spares looking for transitions.
 
     A row with d transitions has at most d - 1 that lead out, each with three roundings behind its
     term (the reciprocal, two products): d + 2 with those of the sum.
@@ -150,6 +152,9 @@ def given(pointer, columns, weights, totals, label, states, constant, values):  
     for k in range(len(states)):
         i = states[k]
         total = constant[i]
+        if leak[k] == 0.0:
+            right[k] = total
+            continue
         unit = 1.0 / totals[i]
         for e in range(pointer[i], pointer[i + 1]):
             if label[columns[e]] != own:

@@ -46,6 +46,7 @@ class Eliminated:
         from markov_lrsao.chains.kernels import sparse
 
         own, self.report = component, np.array([float(small), 1.0, 0.0])
+        self.leak = own.leak
         self.factors: tuple[Any, ...] = ()
         if own.leak.max() == 0.0:
             self.report[2] = 1.0

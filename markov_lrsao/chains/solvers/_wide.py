@@ -108,6 +108,7 @@ class Planned:
 
     def __init__(self, component: Component) -> None:
         self._component = component
+        self.leak = component.leak
         self._methods = list(component.plan)
         self._solver: Any = None
 
