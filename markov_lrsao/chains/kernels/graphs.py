@@ -80,7 +80,7 @@ def _reversed(indptr, indices, stopped):  # type: ignore[no-untyped-def]
                 begin[indices[e] + 1] += 1
     for j in range(size):
         begin[j + 1] += begin[j]
-    source = np.empty(begin[size], np.int64)
+    source = np.empty(begin[size], np.int32)
     place = begin[:-1].copy()
     for i in range(size):
         if not stopped[i]:
@@ -94,7 +94,7 @@ def _reversed(indptr, indices, stopped):  # type: ignore[no-untyped-def]
 def _search(begin, source, seeds):  # type: ignore[no-untyped-def]
     """Return which states can be reached from the seeds."""
     seen = seeds.copy()
-    queue = np.empty(len(seeds), np.int64)
+    queue = np.empty(len(seeds), np.int32)
     end = 0
     for i in range(len(seeds)):
         if seeds[i]:

@@ -112,7 +112,7 @@ def local(pointer, columns, weights, states, place):  # type: ignore[no-untyped-
     inner = np.empty(room)
     leak = np.zeros(s)
     leaving = np.zeros(s)
-    into = np.zeros(s, np.int64)
+    into = np.zeros(s, np.int32)
     used = 0
     for k in range(s):
         i = states[k]
@@ -168,7 +168,7 @@ def levels(pointer, columns):  # type: ignore[no-untyped-def]
     """Return how many levels a breadth-first search from state 0 has, and the largest of them."""
     s = len(pointer) - 1
     seen = np.zeros(s, np.bool_)
-    queue = np.empty(s, np.int64)
+    queue = np.empty(s, np.int32)
     queue[0] = 0
     seen[0] = True
     begin, end = 0, 1

@@ -115,9 +115,7 @@ def _solve(
                 bar.advance(4096)
 
 
-def _alone(
-    chain: MarkovChain, data: Rows, i: int, constant: fmpq, values: Sequence[fmpq]
-) -> fmpq:
+def _alone(chain: MarkovChain, data: Rows, i: int, constant: fmpq, values: Sequence[fmpq]) -> fmpq:
     """Return the value of a state that is a component by itself, given those of its successors."""
     pointers, columns, numerators, denominators = data
     first, end = pointers[i], pointers[i + 1]
