@@ -121,7 +121,8 @@ def _alone(chain: MarkovChain, data: Rows, i: int, constant: fmpq, values: Seque
     first, end = pointers[i], pointers[i + 1]
     if end == first + 1 and columns[first] != i and not constant:
         return values[columns[first]]  # the one step is certain
-    total, leaving = constant * denominators[i] if constant else None, 0
+    total: Any = constant * denominators[i] if constant else None
+    leaving = 0
     for k in range(first, end):
         j = columns[k]
         if j != i:
@@ -130,7 +131,8 @@ def _alone(chain: MarkovChain, data: Rows, i: int, constant: fmpq, values: Seque
             leaving += numerators[k]
     if leaving == 0:
         raise NotAbsorbingError(f"state {chain.label(i)} is never left")
-    return total / leaving
+    value: fmpq = total / leaving
+    return value
 
 
 def _lifted(
