@@ -142,7 +142,7 @@ def enumeration(folder: Path, quick: bool) -> Sections:
             "same value",
         ],
         rows,
-        "Enumerating includes deriving the patterns from the update rule (some 0.15 s at any n), "
+        "Enumerating includes deriving the patterns from the update rule (the same at any n), "
         "which the PRISM-language text already contains. The last ratio is the one demanded for "
         "n = 11: deriving, enumerating and solving, against Storm loading and solving the "
         "finished chain. Here the compiler is loaded only where a chain is large enough to ask "
@@ -394,7 +394,7 @@ def large(folder: Path, quick: bool) -> Sections:
         ["instance", "states", "enumerate", "solve", "peak memory"],
         rows,
         "Crossing counts give the same rational number as the joint chain without enumerating "
-        "it; deriving the patterns takes some 0.15 s of their time at any n. The largest joint "
+        "it; deriving the patterns takes the same time at any n. The largest joint "
         "chain that Storm's exact engine was given here is n = 11.",
     )
     yield from _growth(folder, run, quick)
