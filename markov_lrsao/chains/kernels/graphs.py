@@ -23,6 +23,23 @@ def components(indptr, indices):  # type: ignore[no-untyped-def]
 
 
 @compiled()
+def _grouped(label, count):  # type: ignore[no-untyped-def]
+    """Return the states by their labels, ascending, and where those of each label start."""
+    size = len(label)
+    start = np.zeros(count + 1, np.int64)
+    for i in range(size):
+        start[label[i] + 1] += 1
+    for c in range(count):
+        start[c + 1] += start[c]
+    members = np.empty(size, np.int64)
+    place = start[:-1].copy()
+    for i in range(size):
+        members[place[label[i]]] = i
+        place[label[i]] += 1
+    return members, start
+
+
+@compiled()
 def fates(indptr, indices, target):  # type: ignore[no-untyped-def]
     """Return the components of the graph that ends in `target`, and the fate of every state.
 
@@ -85,14 +102,5 @@ def fates(indptr, indices, target):  # type: ignore[no-untyped-def]
                 low[path[depth]] = min(low[path[depth]], low[i])
                 if label[i] >= 0:
                     fate[path[depth]] |= fate[i]
-    start = np.zeros(count + 1, np.int64)
-    for i in range(size):
-        start[label[i] + 1] += 1
-    for c in range(count):
-        start[c + 1] += start[c]
-    members = np.empty(size, np.int64)
-    place = start[:-1].copy()
-    for i in range(size):
-        members[place[label[i]]] = i
-        place[label[i]] += 1
+    members, start = _grouped(label, count)
     return label, members, start, fate
