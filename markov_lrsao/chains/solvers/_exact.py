@@ -28,6 +28,7 @@ __all__ = ["check_residual", "solve_backward", "solve_forward"]
 
 BoolArray = npt.NDArray[np.bool_]
 _PAYS_FOR_LIFTING = 400  # states of a component from which lifting is tried
+_PAYS_FOR_LIFTING_PATHS = 4000  # the same where states have two transitions: nothing fills in
 _WORTH_LIFTING = 0.9  # a quotient that is nearly as large as the chain saves nothing
 
 
@@ -146,9 +147,11 @@ def _lifted(
     from markov_lrsao.chains.solvers import _lifting
 
     own = np.array(sorted(states), dtype=np.int64)
+    counts = chain.indptr[own + 1] - chain.indptr[own]
+    if counts.max() <= 2 and len(states) < _PAYS_FOR_LIFTING_PATHS:
+        return None
     place = np.full(chain.size, -1, dtype=np.int64)
     place[own] = np.arange(len(own))
-    counts = chain.indptr[own + 1] - chain.indptr[own]
     at = np.repeat(chain.indptr[own] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     rows, columns = np.repeat(np.arange(len(own)), counts), place[chain.indices[at]]
     keep = columns >= 0
