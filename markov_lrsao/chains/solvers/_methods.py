@@ -27,7 +27,7 @@ ROUGHLY = 1e-4
 """The tolerance of a correction."""
 _TOLERANCE = 1e-12
 _STEPS = 400
-_SHORT = 6  # transitions of a state; denser graphs have few eigenvalues apart, and keep them so
+_SHORT = 6  # transitions of a state; on herman's denser rings the preconditioner took longer
 _FEW = 14  # steps of the multilevel method on a grid
 _LARGEST_LU = 2e12  # multiplications, by estimate
 _COMPLEX = 2.2  # entries of all levels, relative to the first
