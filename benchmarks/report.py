@@ -84,7 +84,8 @@ def save(sections: Sequence[Section], path: Path, took: float) -> None:
         "Made by `python -m benchmarks` in one run. Each number is the median of 3 to 5 "
         "repetitions (one for what takes long) in a process of its own, after a warm-up, in "
         f"{'wall-clock' if os.environ.get('BENCHMARK_CLOCK') == 'wall' else 'processor'} time; "
-        "all tools run single-threaded. Ratios above 1 mean that this project is faster.",
+        "all tools run single-threaded, with an allocator (glibc's) that keeps what was freed. "
+        "Ratios above 1 mean that this project is faster.",
         "",
         f"- Date: {datetime.now(UTC):%Y-%m-%d}",
         f"- Machine: {machine()}",

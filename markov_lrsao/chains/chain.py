@@ -7,6 +7,7 @@ exactly 1; this is checked when a chain is built.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-__all__ = ["MarkovChain", "absorbing_outside"]
+__all__ = ["MarkovChain", "absorbing_outside", "strong_components"]
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -95,7 +96,7 @@ class MarkovChain:
     @cached_property
     def components(self) -> Components:
         """Strongly connected components, successors first."""
-        return components(self.indptr, self.indices)
+        return strong_components(self.indptr, self.indices)
 
     @cached_property
     def sources(self) -> IntArray:
@@ -164,6 +165,18 @@ class MarkovChain:
     def at_positions(self, positions: Sequence[int]) -> BoolArray:
         """Return which states lie at one of the positions."""
         return np.isin(self.positions, list(positions))
+
+
+def strong_components(indptr: IntArray, indices: IntArray) -> Components:
+    """Return the strongly connected components of a graph, successors first.
+
+    Compiled where the compiler is loaded already; importing it takes longer than a small graph.
+    """
+    if "numba" not in sys.modules:
+        return components(indptr, indices)
+    from markov_lrsao.chains.kernels import graphs
+
+    return Components(*graphs.components(indptr, indices))
 
 
 def absorbing_outside(chain: MarkovChain, inside: BoolArray) -> MarkovChain:

@@ -40,7 +40,7 @@ from markov_lrsao.chains.solvers import Field, absorbing_outside, backward
 from markov_lrsao.errors import NotAbsorbingError, ParameterError, SolverError
 from markov_lrsao.exact.balls import Ball
 from markov_lrsao.exact.frames import columns, data_frame
-from markov_lrsao.exact.graphs import reachable_from, reversed_graph
+from markov_lrsao.exact.graphs import Components, reachable_from, reversed_graph
 from markov_lrsao.exact.quantity import Approximate, Exact, Infinite, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.progress import Progress, no_progress
@@ -151,14 +151,23 @@ def qualitative(chain: MarkovChain, target: BoolArray) -> tuple[BoolArray, BoolA
     ([False, False, True, False], [False, True, False, True])
     """
     if "numba" in sys.modules:  # the compiler is there: its search is faster than building graphs
-        from markov_lrsao.chains.kernels import graphs
-
-        zero, one = graphs.qualitative(chain.indptr, chain.indices, np.ascontiguousarray(target))
-        return zero, one
+        never, surely, _ = _fates(chain, target)
+        return never, surely
     cut = absorbing_outside(chain, ~target)
     back = reversed_graph(cut.indptr, cut.indices)
     never = ~reachable_from(*back, np.flatnonzero(target))
     return never, ~reachable_from(*back, np.flatnonzero(never))
+
+
+def _fates(chain: MarkovChain, target: BoolArray) -> tuple[BoolArray, BoolArray, Components]:
+    """Return the same by compiled code, with the components of the chain that ends in the target.
+
+    No component has states of both kinds, so that those between the two are components of theirs.
+    """
+    from markov_lrsao.chains.kernels import graphs
+
+    *order, fate = graphs.fates(chain.indptr, chain.indices, np.ascontiguousarray(target))
+    return fate == graphs.MAY_MISS, fate == graphs.CAN, Components(*order)
 
 
 def reach(
@@ -257,9 +266,9 @@ def reach_probabilities(
     >>> reach_probabilities(chain, chain.at_positions([1]))
     [1/2, 1, 0]
     """
-    never, surely = qualitative(chain, target)
     if field == "float":
-        return _float_probabilities(chain, ~never & ~surely, surely, None, progress)
+        return _float_probabilities(chain, target, None, progress)
+    never, surely = qualitative(chain, target)
     one, zero = fmpq(1), fmpq(0)
     return backward(
         chain,
@@ -281,19 +290,21 @@ def reach_probabilities_with_errors(
     >>> chances.rad[1:].tolist(), bool(abs(chances.mid[0] - 2 / 3) < chances.rad[0] < 1e-14)
     ([0.0, 0.0], True)
     """
-    never, surely = qualitative(chain, target)
     rounds = np.zeros(chain.size)
-    values = _float_probabilities(chain, ~never & ~surely, surely, rounds, progress)
+    values = _float_probabilities(chain, target, rounds, progress)
     return Ball(values, relative(rounds) * values)
 
 
 def _float_probabilities(
     chain: MarkovChain,
-    maybe: BoolArray,
-    surely: BoolArray,
+    target: BoolArray,
     rounds: npt.NDArray[np.float64] | None,
     progress: Progress,
 ) -> npt.NDArray[np.float64]:
+    from markov_lrsao.chains.solvers._system import System
+
+    never, surely, order = _fates(chain, target)
+    maybe = ~(never | surely)
     values = backward(
         chain,
         maybe,
@@ -301,6 +312,7 @@ def _float_probabilities(
         surely.astype(np.float64),
         field="float",
         rounds=rounds,
+        system=System.of(chain, maybe, order=order),
         positive=True,
         progress=progress,
     )

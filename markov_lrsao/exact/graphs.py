@@ -7,7 +7,7 @@ not documented, so it is checked on every edge, and sorted out by hand where it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -71,12 +71,18 @@ def components(indptr: IntArray, indices: IntArray) -> Components:
 
 
 def components_within(
-    indptr: IntArray, indices: IntArray, inside: npt.NDArray[np.bool_]
+    indptr: IntArray,
+    indices: IntArray,
+    inside: npt.NDArray[np.bool_],
+    find: Callable[[IntArray, IntArray], Components] = components,
 ) -> Components:
-    """Return the components among some of the states; `members` are these, `label` is theirs."""
+    """Return the components among some of the states; `members` are these, `label` is theirs.
+
+    `find` finds those of a whole graph.
+    """
     states = np.flatnonzero(inside)
     if len(states) == len(inside):
-        return components(indptr, indices)
+        return find(indptr, indices)
     place = np.full(len(inside), -1, dtype=np.int64)
     place[states] = np.arange(len(states))
     counts = np.diff(indptr)[states]
@@ -84,7 +90,7 @@ def components_within(
     to = place[indices[at]]
     kept = np.concatenate([[0], np.cumsum(to >= 0)])
     ends = kept[np.concatenate([[0], np.cumsum(counts)])]
-    found = components(ends.astype(np.int64), to[to >= 0])
+    found = find(ends.astype(np.int64), to[to >= 0])
     return Components(found.label, states[found.members], found.start)
 
 

@@ -107,6 +107,19 @@ def test_the_bound_covers_what_was_changed(make: Callable[[int], MarkovChain]) -
             assert both >= 0.99 * size / (1 + size)  # a wrong barrier proves nothing wrong
 
 
+@pytest.mark.parametrize("make", [ring, square])
+def test_a_candidate_as_its_own_barrier(make: Callable[[int], MarkovChain]) -> None:
+    """The same bound, whether the barrier is the candidate itself or a copy of it."""
+    chain = make(12)
+    own, rng = component(chain, chain.size - 1), np.random.default_rng(7)
+    right = hitting_times(chain, np.arange(chain.size) == chain.size - 1, field="float")[:-1]
+    for size in (0.0, 1e-12, 1e-3):
+        x = right * (1 + size * rng.uniform(-1, 1, own.size))
+        itself = _wide.relative_bound(own, np.ones(own.size), x, x)
+        copied = _wide.relative_bound(own, np.ones(own.size), x, x.copy())
+        assert itself == pytest.approx(copied, rel=1e-12 + UNIT / max(size, UNIT) * 1e3)
+
+
 def test_what_is_no_barrier_proves_nothing() -> None:
     chain = ring(30)
     own = component(chain, 30)
@@ -144,6 +157,26 @@ def test_each_method_alone(
     for x, exact, count in zip(values[:-1], truth, rounds[:-1], strict=False):
         assert float(abs(fmpq(*float(x).as_integer_ratio()) / exact - 1)) <= 1.1 * count * UNIT
     assert rounds.max() * UNIT < 1e-10
+
+
+@pytest.mark.parametrize("degree", [2, 4, 9, 30])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_bicgstab_with_and_without_gauss_and_seidel(degree: int, ahead: bool) -> None:
+    """Both come to what a dense solver finds; most rows do not leave the component."""
+    from markov_lrsao.chains.kernels.krylov import bicgstab
+
+    rng, size = np.random.default_rng(degree), 90
+    columns = np.array([np.sort(rng.choice(size, degree, replace=False)) for _ in range(size)])
+    share = rng.uniform(0.1, 1.0, (size, degree))
+    share /= share.sum(axis=1, keepdims=True)
+    share[::7] *= 0.8  # what is left of the jump chain's rows leaves the component
+    rows = np.arange(0, size * degree + 1, degree), columns.ravel().astype(np.int32), share.ravel()
+    dense = np.eye(size)
+    np.subtract.at(dense, (np.repeat(np.arange(size), degree), rows[1]), rows[2])
+    right, x = rng.uniform(0.0, 2.0, size), np.zeros(size)
+    assert bicgstab(*rows, right, x, 1e-12, 400, ahead)
+    assert x == pytest.approx(np.linalg.solve(dense, right), rel=1e-9)
+    assert not bicgstab(*rows, right, np.zeros(size), 1e-12, 1, ahead)
 
 
 @pytest.mark.parametrize("make", [ring, square])

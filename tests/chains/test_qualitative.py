@@ -149,7 +149,12 @@ def test_start_states_outside(state: int) -> None:
 def test_compiled_searches_and_components_agree(seed: int) -> None:
     """Compiled and uncompiled code give the same sets, and components in a valid order."""
     from markov_lrsao.chains.kernels import graphs
-    from markov_lrsao.exact.graphs import components, reachable_from, reversed_graph
+    from markov_lrsao.exact.graphs import (
+        components,
+        components_within,
+        reachable_from,
+        reversed_graph,
+    )
 
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 40))
@@ -170,9 +175,10 @@ def test_compiled_searches_and_components_agree(seed: int) -> None:
     back = reversed_graph(cut, indices[kept])
     never = ~reachable_from(*back, np.flatnonzero(target))
     surely = ~reachable_from(*back, np.flatnonzero(never))
-    zero, one = graphs.qualitative(indptr, indices, target)
-    assert np.array_equal(zero, never)
-    assert np.array_equal(one, surely)
-    back = reversed_graph(indptr, indices)
-    leading = reachable_from(*back, np.flatnonzero(target))
-    assert np.array_equal(graphs.leading_to(indptr, indices, target), leading)
+    label, _, start, fate = graphs.fates(indptr, indices, target)
+    assert np.array_equal(fate == graphs.MAY_MISS, never)
+    assert np.array_equal(fate == graphs.CAN, surely)
+    assert len(start) - 1 == len(components(cut, indices[kept]))
+    assert np.all(label[np.repeat(np.arange(size), degree)[kept]] >= label[indices[kept]])
+    maybe = components_within(indptr, indices, ~never & ~surely)  # the same, number by number
+    assert len({*label[~never & ~surely].tolist()}) == len(maybe)

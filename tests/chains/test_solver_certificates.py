@@ -18,7 +18,13 @@ from markov_lrsao.chains.solvers import quotient as module
 from markov_lrsao.chains.solvers.quotient import Quotient, quotient, worth_merging
 from markov_lrsao.chains.sources import birth_death_chain, chain_from_rows
 from markov_lrsao.errors import SolverError, VerificationError
-from markov_lrsao.exact.graphs import components, reachable_from, reversed_graph, sort_components
+from markov_lrsao.exact.graphs import (
+    components,
+    components_within,
+    reachable_from,
+    reversed_graph,
+    sort_components,
+)
 
 CHAIN = chain_from_rows(
     [{0: "1/2", 1: "1/4", 2: "1/4"}, {0: "1/3", 3: "2/3"}, {1: "1/5", 2: "1/5", 3: "3/5"}, {3: 1}]
@@ -48,6 +54,55 @@ def test_the_residual_is_exact() -> None:
         with pytest.raises(SolverError, match=f"in state {i}"):
             _exact.check_residual(CHAIN, INSIDE, other, values)
     _exact.check_residual(CHAIN, INSIDE, [*ones[:3], fmpq(9)], values)  # outside is given
+
+
+CERTAIN = chain_from_rows(
+    [{1: 1}, {2: 1}, {2: "1/2", 3: "1/6", 4: "1/3"}, {3: 1}, {0: "1/2", 4: "1/2"}, {5: 1}]
+)
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_certain_steps_are_checked_as_well(small: bool) -> None:
+    """0 and 1 have one successor each: their values are copies, and a wrong copy is refused.
+
+    v2 = v2/2 + 1/6 + v4/3 with v4 = v0/2 + v4/2 = v0, and v0 = v1 = v2: all are 1.
+    """
+    inside = np.array([True, True, True, False, True, False])
+    zeros, outside = [fmpq(0)] * 6, [fmpq(k == 3) for k in range(6)]
+    values = backward(CERTAIN, inside, zeros, outside)
+    assert values == [1, 1, 1, 1, 1, 0]
+    tiny = fmpq(1, 10**40) if small else fmpq(1)
+    for i in np.flatnonzero(inside).tolist():
+        wrong = list(values)
+        wrong[i] = wrong[i] + tiny
+        with pytest.raises(SolverError, match="fails its equation in state"):
+            _exact.check_residual(CERTAIN, inside, zeros, wrong)
+        if i in (0, 1):  # a certain step that costs something is no copy
+            other = [tiny if k == i else fmpq(0) for k in range(6)]
+            with pytest.raises(SolverError, match=f"in state {i}"):
+                _exact.check_residual(CERTAIN, inside, other, values)
+    costs = backward(CERTAIN, inside, [fmpq(2)] * 6, [fmpq(0)] * 6)
+    _exact.check_residual(CERTAIN, inside, [fmpq(2)] * 6, costs)
+    assert costs[0] == 2 + costs[1] == 4 + costs[2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_components_compiled_and_not(seed: int) -> None:
+    from markov_lrsao.chains.chain import strong_components
+
+    rng, size = np.random.default_rng(seed), 60
+    degrees = rng.integers(0, 3, size)
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    indices = rng.integers(0, size, indptr[-1])
+    inside = rng.random(size) < 0.8
+    one, two = (
+        components_within(indptr, indices, inside, f) for f in (components, strong_components)
+    )
+    assert {tuple(sorted(c)) for c in one} == {tuple(sorted(c)) for c in two}
+    place = {i: c for c, states in enumerate(two) for i in states}
+    for i in np.flatnonzero(inside).tolist():
+        for j in indices[indptr[i] : indptr[i + 1]].tolist():
+            assert not inside[j] or place[i] >= place[j]
 
 
 @pytest.mark.parametrize("merged", [False, True])

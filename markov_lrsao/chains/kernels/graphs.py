@@ -1,4 +1,4 @@
-"""Compiled loops over a chain's graph: components, and from where states can be reached."""
+"""Compiled loops over a chain's graph: components, and whether a target is reached."""
 
 from __future__ import annotations
 
@@ -6,22 +6,55 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["components", "leading_to", "qualitative"]
+__all__ = ["CAN", "MAY_MISS", "components", "fates"]
+
+
+CAN, MAY_MISS = 1, 2  # what a state's fate says: the target can be reached; it can be missed
 
 
 @compiled()
 def components(indptr, indices):  # type: ignore[no-untyped-def]
     """Return (label, members, start) of the strongly connected components, successors first.
 
-    Tarjan's algorithm with a stack of its own; within a component, states ascend.
+    Within a component, states ascend.
+    """
+    label, members, start, _ = fates(indptr, indices, np.zeros(len(indptr) - 1, np.bool_))
+    return label, members, start
+
+
+@compiled()
+def _grouped(label, count):  # type: ignore[no-untyped-def]
+    """Return the states by their labels, ascending, and where those of each label start."""
+    size = len(label)
+    start = np.zeros(count + 1, np.int64)
+    for i in range(size):
+        start[label[i] + 1] += 1
+    for c in range(count):
+        start[c + 1] += start[c]
+    members = np.empty(size, np.int64)
+    place = start[:-1].copy()
+    for i in range(size):
+        members[place[label[i]]] = i
+        place[label[i]] += 1
+    return members, start
+
+
+@compiled()
+def fates(indptr, indices, target):  # type: ignore[no-untyped-def]
+    """Return the components of the graph that ends in `target`, and the fate of every state.
+
+    Tarjan's algorithm with a stack of its own. Target states are not left. A component
+    that leads nowhere misses the target; others share the fates of what they lead to, all of
+    which are known when the component is complete.
     """
     size = len(indptr) - 1
     label = np.full(size, -1, np.int64)
-    index = np.zeros(size, np.int64)  # when a state was met; 0: not yet
-    low = np.zeros(size, np.int64)
-    path = np.empty(size, np.int64)
+    fate = np.zeros(size, np.uint8)
+    index = np.zeros(size, np.int32)  # when a state was met; 0: not yet
+    low = np.zeros(size, np.int32)
+    path = np.empty(size, np.int32)
     at = np.empty(size, np.int64)  # the next transition of each state on the path
-    waiting = np.empty(size, np.int64)
+    waiting = np.empty(size, np.int32)
     held, met, count = 0, 0, 0
     for root in range(size):
         if index[root]:
@@ -38,6 +71,9 @@ def components(indptr, indices):  # type: ignore[no-untyped-def]
                 depth += 1
                 path[depth] = following
                 at[depth] = indptr[following]
+                if target[following]:
+                    fate[following] = CAN
+                    at[depth] = indptr[following + 1]
                 following = -1
             i = path[depth]
             if at[depth] < indptr[i + 1]:
@@ -47,82 +83,24 @@ def components(indptr, indices):  # type: ignore[no-untyped-def]
                     following = j
                 elif label[j] < 0:
                     low[i] = min(low[i], index[j])
+                else:
+                    fate[i] |= fate[j]
                 continue
             if low[i] == index[i]:
+                first = held
+                shared = 0
                 while label[i] < 0:
-                    held -= 1
-                    label[waiting[held]] = count
+                    first -= 1
+                    label[waiting[first]] = count
+                    shared |= fate[waiting[first]]
+                for k in range(first, held):
+                    fate[waiting[k]] = shared if shared else MAY_MISS
+                held = first
                 count += 1
             depth -= 1
             if depth >= 0:
                 low[path[depth]] = min(low[path[depth]], low[i])
-    start = np.zeros(count + 1, np.int64)
-    for i in range(size):
-        start[label[i] + 1] += 1
-    for c in range(count):
-        start[c + 1] += start[c]
-    members = np.empty(size, np.int64)
-    place = start[:-1].copy()
-    for i in range(size):
-        members[place[label[i]]] = i
-        place[label[i]] += 1
-    return label, members, start
-
-
-@compiled()
-def _reversed(indptr, indices, stopped):  # type: ignore[no-untyped-def]
-    """Return the graph turned round, without the transitions of `stopped` states."""
-    size = len(indptr) - 1
-    begin = np.zeros(size + 1, np.int64)
-    for i in range(size):
-        if not stopped[i]:
-            for e in range(indptr[i], indptr[i + 1]):
-                begin[indices[e] + 1] += 1
-    for j in range(size):
-        begin[j + 1] += begin[j]
-    source = np.empty(begin[size], np.int64)
-    place = begin[:-1].copy()
-    for i in range(size):
-        if not stopped[i]:
-            for e in range(indptr[i], indptr[i + 1]):
-                source[place[indices[e]]] = i
-                place[indices[e]] += 1
-    return begin, source
-
-
-@compiled()
-def _search(begin, source, seeds):  # type: ignore[no-untyped-def]
-    """Return which states can be reached from the seeds."""
-    seen = seeds.copy()
-    queue = np.empty(len(seeds), np.int64)
-    end = 0
-    for i in range(len(seeds)):
-        if seeds[i]:
-            queue[end] = i
-            end += 1
-    at = 0
-    while at < end:
-        j = queue[at]
-        at += 1
-        for e in range(begin[j], begin[j + 1]):
-            i = source[e]
-            if not seen[i]:
-                seen[i] = True
-                queue[end] = i
-                end += 1
-    return seen
-
-
-@compiled()
-def leading_to(indptr, indices, seeds):  # type: ignore[no-untyped-def]
-    """Return which states lead to the seeds, themselves included."""
-    begin, source = _reversed(indptr, indices, np.zeros(len(seeds), np.bool_))
-    return _search(begin, source, seeds)
-
-
-@compiled()
-def qualitative(indptr, indices, target):  # type: ignore[no-untyped-def]
-    """Return where the target is reached with probability 0, and where with probability 1."""
-    begin, source = _reversed(indptr, indices, target)
-    never = ~_search(begin, source, target)
-    return never, ~_search(begin, source, never)
+                if label[i] >= 0:
+                    fate[path[depth]] |= fate[i]
+    members, start = _grouped(label, count)
+    return label, members, start, fate

@@ -28,51 +28,63 @@ def jumps(pointer, weights, leaving):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True, allocates=False, fastmath=_LOOSE)
-def _apply(pointer, columns, share, x, y, shadow):  # type: ignore[no-untyped-def]
-    """Set y = x - Q x; return its products with the shadow and with itself."""
+def _sweep(pointer, columns, share, x, source, y, shadow):  # type: ignore[no-untyped-def]
+    """Set y = Q source from the last state on; return the products of x - y: shadow's, its own.
+
+    Where `source` is x this is Q x. Where it is y, and y is a copy of x, states take what was found
+    for those behind them: x - y is then (1 - U)^-1 (1 - Q) x, with U the transitions that lead on.
+    """
     along, size = 0.0, 0.0
-    for i in range(len(x)):
+    for i in range(len(x) - 1, -1, -1):
         total = 0.0
         for e in range(pointer[i], pointer[i + 1]):
-            total += share[e] * x[columns[e]]
-        y[i] = x[i] - total
-        along += shadow[i] * y[i]
-        size += y[i] * y[i]
+            total += share[e] * source[columns[e]]
+        y[i] = total
+        left = x[i] - total
+        along += shadow[i] * left
+        size += left * left
     return along, size
 
 
 @compiled(fastmath=_LOOSE)
-def bicgstab(pointer, columns, share, right, x, tolerance, steps):  # type: ignore[no-untyped-def]
+def bicgstab(pointer, columns, share, right, x, tolerance, steps, ahead):  # type: ignore[no-untyped-def]
     """Move x, which is 0, towards x - Q x = right; return whether it came near.
 
     Near is the relative `tolerance` of the residual. Gives up after `steps` steps, or when the
-    iteration breaks down.
+    iteration breaks down. `ahead` says whether the equations are multiplied by (1 - U)^-1 (Gauss
+    and Seidel's preconditioner): a sweep takes about a quarter longer, and on the random graphs
+    that were measured half as many are needed.
     """
     s = len(x)
     r = right.copy()
-    first = 0.0
-    for i in range(s):
-        first += r[i] * r[i]
+    first, rho = 0.0, 0.0
+    for i in range(s - 1, -1, -1):
+        first += right[i] * right[i]
+        if ahead:
+            for e in range(pointer[i], pointer[i + 1]):
+                if columns[e] > i:
+                    r[i] += share[e] * r[columns[e]]
+        rho += r[i] * r[i]
     if first == 0.0:
         return True
     shadow = r.copy()
     p = r.copy()
-    v = np.empty(s)
+    v = r.copy()  # p after a sweep; likewise t after one of r
     t = np.empty(s)
-    rho = first
     for _ in range(steps):
-        below, _size = _apply(pointer, columns, share, p, v, shadow)
+        below, _size = _sweep(pointer, columns, share, p, v if ahead else p, v, shadow)
         if below == 0.0 or not np.isfinite(below):
             break
         alpha = rho / below
         for i in range(s):
-            r[i] -= alpha * v[i]
-        along, size = _apply(pointer, columns, share, r, t, r)
+            r[i] -= alpha * (p[i] - v[i])
+            t[i] = r[i]
+        along, size = _sweep(pointer, columns, share, r, t if ahead else r, t, r)
         omega = along / size if size > 0.0 else 0.0
         now, following = 0.0, 0.0
         for i in range(s):
             x[i] += alpha * p[i] + omega * r[i]
-            r[i] -= omega * t[i]
+            r[i] -= omega * (r[i] - t[i])
             now += r[i] * r[i]
             following += shadow[i] * r[i]
         if now <= tolerance * tolerance * first:
@@ -84,7 +96,8 @@ def bicgstab(pointer, columns, share, right, x, tolerance, steps):  # type: igno
         if rho == 0.0 or not np.isfinite(beta):
             break
         for i in range(s):
-            p[i] = r[i] + beta * (p[i] - omega * v[i])
+            p[i] = r[i] + beta * (p[i] - omega * (p[i] - v[i]))
+            v[i] = p[i]
     return False
 
 

@@ -19,7 +19,7 @@ _TINY = 2.0**-1074
 
 
 @compiled(allocates=False)
-def weighted_residual(pointer, columns, weights, leak, totals, degree, right, x, barrier):  # type: ignore[no-untyped-def]
+def weighted_residual(pointer, columns, weights, leak, totals, degree, right, x, barrier, same):  # type: ignore[no-untyped-def]
     """Return k with |x - x*| <= k w in every state, or -1 - i for a state i that forbids it.
 
     Here t right + W x* = l x*, with t the totals, W the weights and l what leaves a state, `leak`
@@ -27,6 +27,7 @@ def weighted_residual(pointer, columns, weights, leak, totals, degree, right, x,
     most degree + 2 roundings behind them. With r = t right + sum W_ij (x_j - x_i) - leak x and
     s the same for -w, without a right side, which has to be positive, k = max |r_i| / s_i:
     k w - (x - x*) and k w + (x - x*) are superharmonic, and not negative where the states are left.
+    `same` says that the barrier is x itself, whose differences are then read once.
     """
     worst = 0.0
     for i in range(len(leak)):
@@ -43,7 +44,7 @@ def weighted_residual(pointer, columns, weights, leak, totals, degree, right, x,
             term = weights[e] * (x[j] - here)
             off += term
             size += abs(term)
-            term = weights[e] * (level - barrier[j])
+            term = -term if same else weights[e] * (level - barrier[j])
             rise += term
             height += abs(term)
         unsure = (2 * degree[i] + 8) * _UNIT * _SLACK

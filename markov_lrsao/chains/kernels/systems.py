@@ -112,7 +112,7 @@ def local(pointer, columns, weights, states, place):  # type: ignore[no-untyped-
     inner = np.empty(room)
     leak = np.zeros(s)
     leaving = np.zeros(s)
-    into = np.zeros(s, np.int64)
+    into = np.zeros(s, np.int32)
     used = 0
     for k in range(s):
         i = states[k]
@@ -139,8 +139,10 @@ def local(pointer, columns, weights, states, place):  # type: ignore[no-untyped-
 
 
 @compiled()
-def given(pointer, columns, weights, totals, label, states, constant, values):  # type: ignore[no-untyped-def]
+def given(pointer, columns, weights, totals, label, states, leak, constant, values):  # type: ignore[no-untyped-def]
     """Return what the states of a component are given: constants, and values outside of it.
+
+    `leak` says with which weight each state leaves the component; 0 spares looking for transitions.
 
     A row with d transitions has at most d - 1 that lead out, each with three roundings behind its
     term (the reciprocal, two products): d + 2 with those of the sum.
@@ -150,6 +152,9 @@ def given(pointer, columns, weights, totals, label, states, constant, values):  
     for k in range(len(states)):
         i = states[k]
         total = constant[i]
+        if leak[k] == 0.0:
+            right[k] = total
+            continue
         unit = 1.0 / totals[i]
         for e in range(pointer[i], pointer[i + 1]):
             if label[columns[e]] != own:
@@ -163,7 +168,7 @@ def levels(pointer, columns):  # type: ignore[no-untyped-def]
     """Return how many levels a breadth-first search from state 0 has, and the largest of them."""
     s = len(pointer) - 1
     seen = np.zeros(s, np.bool_)
-    queue = np.empty(s, np.int64)
+    queue = np.empty(s, np.int32)
     queue[0] = 0
     seen[0] = True
     begin, end = 0, 1

@@ -15,7 +15,7 @@ of the rest are not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -115,22 +115,8 @@ def factor(data: Rows, states: Sequence[int]) -> Factors:
     NotAbsorbingError
         The states are never left; the caller knows their names.
     """
-    local = set(states)
-    rows: dict[int, dict[int, fmpq]] = {}
-    into: dict[int, set[int]] = {i: set() for i in states}
-    leak: dict[int, fmpq] = {}  # probability of leaving the component
-    pointers, columns, numerators, denominators = data
-    for i in states:
-        row, escaping = {}, 0
-        for k in range(pointers[i], pointers[i + 1]):
-            j = columns[k]
-            if j not in local:
-                escaping += numerators[k]
-            elif j != i:
-                row[j] = fmpq(numerators[k], denominators[i])
-                into[j].add(i)
-        rows[i], leak[i] = row, fmpq(escaping, denominators[i])
-    if all(value == 0 for value in leak.values()):
+    rows, into, leak = _among(data, states)
+    if not any(leak.values()):
         raise NotAbsorbingError("never left")
     queue = [(len(rows[i]) * len(into[i]), i) for i in states]
     heapify(queue)
@@ -146,13 +132,16 @@ def factor(data: Rows, states: Sequence[int]) -> Factors:
         remaining = len(rows)
         if now > _EXPENSIVE and 2 * now > remaining and remaining <= _LARGEST_DENSE:
             if remaining >= _LONG_NUMBERS and len(states) <= _LARGEST_WHOLE:
-                return Factors((), tuple(sorted(states)), _original(data, local))
+                return Factors((), tuple(sorted(states)), _original(data, set(states)))
             break
         row, entering = rows.pop(i), into.pop(i)
-        leaving = leak[i] + sum(row.values(), fmpq(0))
+        leaving = _sum(leak[i], row.values())
         column = {m: rows[m].pop(i) for m in entering}
         steps.append(_Step(i, leaving, row, column))
-        scaled = {j: weight / leaving for j, weight in row.items()}
+        scaled: dict[int, fmpq] = {}
+        if len(row) > 1 or row.keys() != column.keys():  # else all that comes of it is a loop
+            scaled = {j: weight / leaving for j, weight in row.items()}
+        lost = leak[i] / leaving if leak[i] else None
         for j in row:
             into[j].discard(i)
         for m, weight in column.items():
@@ -165,10 +154,49 @@ def factor(data: Rows, states: Sequence[int]) -> Factors:
                 else:
                     target[j] = weight * share
                     into[j].add(m)
-            leak[m] += weight * leak[i] / leaving
+            if lost:
+                leak[m] += weight * lost
         for j in {*row, *column}:
             heappush(queue, (len(rows[j]) * len(into[j]), j))
     return Factors(tuple(steps), tuple(sorted(rows)), _with_loops(rows, leak))
+
+
+def _among(
+    data: Rows, states: Sequence[int]
+) -> tuple[dict[int, dict[int, fmpq]], dict[int, set[int]], dict[int, fmpq]]:
+    """Return rows without loops, predecessors, and the probability of leaving the component."""
+    local = set(states)
+    rows: dict[int, dict[int, fmpq]] = {}
+    into: dict[int, set[int]] = {i: set() for i in states}
+    leak: dict[int, fmpq] = {}
+    pointers, columns, numerators, denominators = data
+    known: dict[tuple[int, int], fmpq] = {}  # most chains have few different probabilities
+
+    def quotient(above: int, below: int) -> fmpq:
+        found = known.get((above, below))
+        if found is None:
+            found = known[above, below] = fmpq(above, below)
+        return found
+
+    for i in states:
+        row, escaping = {}, 0
+        for k in range(pointers[i], pointers[i + 1]):
+            j = columns[k]
+            if j not in local:
+                escaping += numerators[k]
+            elif j != i:
+                row[j] = quotient(numerators[k], denominators[i])
+                into[j].add(i)
+        rows[i], leak[i] = row, quotient(escaping, denominators[i])
+    return rows, into, leak
+
+
+def _sum(first: fmpq, others: Iterable[fmpq]) -> fmpq:
+    """Return a sum of which few terms are not 0."""
+    total = first
+    for term in others:
+        total = total + term if total else term
+    return total
 
 
 def _original(data: Rows, local: set[int]) -> dict[int, dict[int, fmpq]]:
@@ -188,4 +216,4 @@ def _with_loops(
     rows: Mapping[int, dict[int, fmpq]], leak: Mapping[int, fmpq]
 ) -> dict[int, dict[int, fmpq]]:
     """Put back the loops that make each row of the rest, with its leak, sum to 1."""
-    return {i: {**row, i: 1 - leak[i] - sum(row.values(), fmpq(0))} for i, row in rows.items()}
+    return {i: {**row, i: 1 - _sum(leak[i], row.values())} for i, row in rows.items()}

@@ -10,14 +10,14 @@ shrinks, the quotient is solved and checked instead, and its values are handed t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpz
 
-from markov_lrsao.chains.chain import MarkovChain, absorbing_outside
+from markov_lrsao.chains.chain import MarkovChain, absorbing_outside, strong_components
 from markov_lrsao.chains.solvers._elimination import Factors, Rows, factor
 from markov_lrsao.chains.solvers.quotient import quotient, worth_merging
 from markov_lrsao.errors import NotAbsorbingError, SolverError
@@ -28,6 +28,7 @@ __all__ = ["check_residual", "solve_backward", "solve_forward"]
 
 BoolArray = npt.NDArray[np.bool_]
 _PAYS_FOR_LIFTING = 400  # states of a component from which lifting is tried
+_PAYS_FOR_LIFTING_PATHS = 4000  # the same where states have two transitions: nothing fills in
 _WORTH_LIFTING = 0.9  # a quotient that is nearly as large as the chain saves nothing
 
 
@@ -88,31 +89,24 @@ def _solve(
 ) -> None:
     data = Rows.of(chain)
     pointers, columns, numerators, denominators = data
-    order = components_within(chain.indptr, chain.indices, inside)
+    order = components_within(chain.indptr, chain.indices, inside, strong_components)
     starts, members = order.start.tolist(), order.members.tolist()
     with progress("solving exactly", total=len(members)) as bar:
         for c in range(len(order)):
             states = members[starts[c] : starts[c + 1]]
             i = states[0]
             if len(states) == 1:
-                total, leaving = constant[i] * denominators[i], 0
-                for k in range(pointers[i], pointers[i + 1]):
-                    j = columns[k]
-                    if j != i:
-                        total += numerators[k] * values[j]
-                        leaving += numerators[k]
-                if leaving == 0:
-                    raise NotAbsorbingError(f"state {chain.label(i)} is never left")
-                values[i] = total / leaving
+                values[i] = _alone(chain, data, i, constant[i], values)
             else:
                 local = set(states)
                 right = {}
                 for i in states:
-                    total = fmpq(0)
+                    total = None
                     for k in range(pointers[i], pointers[i + 1]):
                         if columns[k] not in local:
-                            total += numerators[k] * values[columns[k]]
-                    right[i] = constant[i] + total / denominators[i]
+                            term = numerators[k] * values[columns[k]]
+                            total = term if total is None else total + term
+                    right[i] = constant[i] + total / denominators[i] if total else constant[i]
                 found = _lifted(chain, states, right)
                 if found is None:
                     found = _factor(chain, data, states).columns(right)
@@ -120,6 +114,26 @@ def _solve(
                     values[i] = value
             if c & 4095 == 0:
                 bar.advance(4096)
+
+
+def _alone(chain: MarkovChain, data: Rows, i: int, constant: fmpq, values: Sequence[fmpq]) -> fmpq:
+    """Return the value of a state that is a component by itself, given those of its successors."""
+    pointers, columns, numerators, denominators = data
+    first, end = pointers[i], pointers[i + 1]
+    if end == first + 1 and columns[first] != i and not constant:
+        return values[columns[first]]  # the one step is certain
+    total: Any = constant * denominators[i] if constant else None
+    leaving = 0
+    for k in range(first, end):
+        j = columns[k]
+        if j != i:
+            term = values[j] if numerators[k] == 1 else numerators[k] * values[j]
+            total = term if total is None else total + term
+            leaving += numerators[k]
+    if leaving == 0:
+        raise NotAbsorbingError(f"state {chain.label(i)} is never left")
+    value: fmpq = total / leaving
+    return value
 
 
 def _lifted(
@@ -133,9 +147,11 @@ def _lifted(
     from markov_lrsao.chains.solvers import _lifting
 
     own = np.array(sorted(states), dtype=np.int64)
+    counts = chain.indptr[own + 1] - chain.indptr[own]
+    if counts.max() <= 2 and len(states) < _PAYS_FOR_LIFTING_PATHS:
+        return None
     place = np.full(chain.size, -1, dtype=np.int64)
     place[own] = np.arange(len(own))
-    counts = chain.indptr[own + 1] - chain.indptr[own]
     at = np.repeat(chain.indptr[own] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     rows, columns = np.repeat(np.arange(len(own)), counts), place[chain.indices[at]]
     keep = columns >= 0
@@ -173,7 +189,7 @@ def solve_forward(
     data = Rows.of(chain)
     pointers, columns, numerators, denominators = data
     within = inside.tolist()
-    order = components_within(chain.indptr, chain.indices, inside)
+    order = components_within(chain.indptr, chain.indices, inside, strong_components)
     starts, members = order.start.tolist(), order.members.tolist()
     flow = list(source)
     with progress("solving exactly", total=len(members)) as bar:
@@ -209,21 +225,30 @@ def check_residual(
 ) -> None:
     """Raise SolverError unless v = constant + P v holds exactly in every inside state."""
     pointers, columns, numerators, denominators = Rows.of(chain)
-    below = _common_denominator(values)
-    if below is None:
-        whole: Sequence[Any] = values
-    else:  # the equations times one number, so that integers are compared
-        whole = [value.p * (below // value.q) for value in values]
+    objects = {id(value): value for value in values} | {id(value): value for value in constant}
+    below = _common_denominator(objects.values())
+    whole: Sequence[Any] = values
+    known: Sequence[Any] = constant
+    if below is not None:  # the equations times one number, so that integers are compared
+        scaled = {key: value.p * (below // value.q) for key, value in objects.items()}
+        whole = [scaled[id(value)] for value in values]
+        known = [scaled[id(value)] for value in constant]
     for i in np.flatnonzero(inside).tolist():
-        given = constant[i] if below is None else below * constant[i]
-        total = given * denominators[i]
-        for k in range(pointers[i], pointers[i + 1]):
-            total += numerators[k] * whole[columns[k]]
+        first, end, given = pointers[i], pointers[i + 1], known[i]
+        if given:
+            given = given * denominators[i]
+        elif end == first + 1 and whole[i] is whole[columns[first]]:
+            continue  # one certain step
+        total = given
+        for k in range(first, end):
+            value = whole[columns[k]]
+            term = value if numerators[k] == 1 else numerators[k] * value
+            total = total + term if total else term
         if total != denominators[i] * whole[i]:
             raise SolverError(f"the exact solution fails its equation in state {chain.label(i)}")
 
 
-def _common_denominator(values: Sequence[fmpq]) -> Any:
+def _common_denominator(values: Iterable[fmpq]) -> Any:
     """Return a common multiple of all denominators, None where it would be much longer than one."""
     common, longest = fmpz(1), 1
     for value in values:

@@ -256,13 +256,13 @@ class _Sweep:
         )
         _refuse(self.chain, system, int(bad))
 
-    def _given(self, c: int) -> FloatArray:
+    def _given(self, c: int, leak: FloatArray) -> FloatArray:
         from markov_lrsao.chains.kernels.systems import given
 
         system = self.system
         right: FloatArray = given(
             *(system.pointer, system.columns, system.weights, system.totals),
-            *(system.components.label, self._states(c), self.constant, self.values),
+            *(system.components.label, self._states(c), leak, self.constant, self.values),
         )
         return right
 
@@ -270,8 +270,9 @@ class _Sweep:
         """Solve one large component; False if it is now one of those in a band."""
         from markov_lrsao.chains.kernels.sparse import solve_columns
 
-        layout, states, right = self.system.layout, self._states(c), self._given(c)
+        layout, states = self.system.layout, self._states(c)
         way = layout.large[c]
+        right = self._given(c, way.leak)
         if not isinstance(way, Eliminated):
             found = way.solve(right)
             if found is not None:
@@ -296,7 +297,7 @@ class _Sweep:
         """Correct a component that was eliminated, if that can be certified."""
         states = self._states(c)
         component, _ = self.system.component(states)
-        right = self._given(c)
+        right = self._given(c, component.leak)
         if not right.min() >= 0.0:
             return
         x = self.values[states]

@@ -26,7 +26,8 @@ _LARGEST_SUM = 2**30  # of a row of A, so that products with digits stay below 2
 _LARGEST_FACTORS = 20_000_000
 _MOST_DIGITS = 1 << 14
 _LONGEST_RIGHT = 400_000  # bits
-_SPARE_BITS = 64  # by which fractions must be shorter than the digits allow
+_FIRST_DIGITS = 8  # a power of 2; joining digits to long numbers takes longer than finding them
+_SPARE_BITS = 60  # by which fractions must be shorter than the digits allow
 
 
 def lifted(
@@ -58,7 +59,7 @@ def lifted(
     fed = _digits(given, length)
     rest = fed[0].copy()
     found: list[Any] = []
-    steps, known = max(32, 1 << len(fed).bit_length()), 0
+    steps, known = max(_FIRST_DIGITS, 1 << len(fed).bit_length()), 0
     while known < _MOST_DIGITS:
         digits = modular.lift(matrix, parts, tuple(numbers), _PRIME, rest, fed[known + 1 :], steps)
         found.append(_joined(digits))
@@ -66,10 +67,10 @@ def lifted(
         steps = known
         answer = _reconstructed(_stacked(found, known), fmpz(_PRIME) ** known, length)
         if answer is not None and _holds(matrix, *answer, given):
-            numerators, below = answer
+            numerators, below = answer[0], answer[1] * scale
             result = [fmpq(0)] * len(order)
             for i, above in zip(order.tolist(), numerators, strict=True):
-                result[i] = fmpq(above, below * scale)
+                result[i] = fmpq(above, below)
             return result
     return None
 

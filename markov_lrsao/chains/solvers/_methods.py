@@ -27,6 +27,7 @@ ROUGHLY = 1e-4
 """The tolerance of a correction."""
 _TOLERANCE = 1e-12
 _STEPS = 400
+_SHORT = 6  # transitions of a state; on herman's denser rings the preconditioner took longer
 _FEW = 14  # steps of the multilevel method on a grid
 _LARGEST_LU = 2e12  # multiplications, by estimate
 _COMPLEX = 2.2  # entries of all levels, relative to the first
@@ -126,7 +127,7 @@ class Factored:
 
 
 class Krylov:
-    """BiCGSTAB on the jump chain."""
+    """BiCGSTAB on the jump chain; where rows are short, with what each sweep has found already."""
 
     def __init__(self, component: Component) -> None:
         from markov_lrsao.chains.kernels.krylov import jumps
@@ -139,7 +140,9 @@ class Krylov:
 
         own, x = self._component, np.zeros(len(given))
         right = given / own.leaving
-        _near(bicgstab(own.pointer, own.columns, self._jumps, right, x, tolerance, _STEPS))
+        ahead = len(own.columns) < _SHORT * own.size
+        rows = own.pointer, own.columns, self._jumps
+        _near(bicgstab(*rows, right, x, tolerance, _STEPS, ahead))
         return x
 
 

@@ -46,6 +46,7 @@ class Eliminated:
         from markov_lrsao.chains.kernels import sparse
 
         own, self.report = component, np.array([float(small), 1.0, 0.0])
+        self.leak = own.leak
         self.factors: tuple[Any, ...] = ()
         if own.leak.max() == 0.0:
             self.report[2] = 1.0
@@ -95,6 +96,8 @@ class System:
     pointer, columns, weights, totals : see `kernels.systems`
     small : whether a probability is below the normal floats
     exact : whether weights and totals are exact
+    order : components of the states inside, successors first, where they are known; those of
+        other states are not looked at
     """
 
     pointer: IntArray
@@ -104,9 +107,16 @@ class System:
     inside: BoolArray
     small: bool
     exact: bool
+    order: Components | None = None
 
     @classmethod
-    def of(cls, chain: MarkovChain, inside: BoolArray, tilted: FloatArray | None = None) -> System:
+    def of(
+        cls,
+        chain: MarkovChain,
+        inside: BoolArray,
+        tilted: FloatArray | None = None,
+        order: Components | None = None,
+    ) -> System:
         """Prepare the rows of a chain; `tilted` are probabilities instead of its own."""
         from markov_lrsao.chains.kernels import systems
 
@@ -120,7 +130,7 @@ class System:
         pointer, columns, weights, totals, small = systems.rows(
             chain.indptr, chain.indices, above, below, inside, absent
         )
-        return cls(pointer, columns, weights, totals, inside, bool(small), bool(exact))
+        return cls(pointer, columns, weights, totals, inside, bool(small), bool(exact), order)
 
     @property
     def size(self) -> int:
@@ -130,6 +140,8 @@ class System:
     @cached_property
     def components(self) -> Components:
         """Strongly connected components, successors first."""
+        if self.order is not None:
+            return self.order
         from markov_lrsao.chains.kernels.graphs import components
 
         return Components(*components(self.pointer, self.columns))

@@ -47,7 +47,7 @@ def relative_bound(
     k = float(
         weighted_residual(
             *(own.pointer, own.columns, own.weights, own.leak, own.totals, own.degree),
-            *(right, x, barrier),
+            *(right, x, barrier, barrier is x),
         )
     )
     return np.inf if k < 0 else 1.01 * k * _ratio(barrier, x)
@@ -108,6 +108,7 @@ class Planned:
 
     def __init__(self, component: Component) -> None:
         self._component = component
+        self.leak = component.leak
         self._methods = list(component.plan)
         self._solver: Any = None
 
