@@ -14,7 +14,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
 
-__all__ = ["Arrays", "Law", "arrays_of"]
+__all__ = ["Arrays", "Law", "arrays_of", "outer"]
 
 Law: TypeAlias = StepLaw | JumpingLaw
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -55,7 +55,7 @@ class Arrays:
         return self.row_of, self.first_move, self.move_to, self.move_weight, self.gain_of
 
 
-def _bounds(value: fmpq) -> tuple[float, float]:
+def outer(value: fmpq) -> tuple[float, float]:
     """Return the floats next to a rational: both are it, if it is a float."""
     near = to_float(value)
     exact = fmpq(*near.as_integer_ratio())
@@ -114,11 +114,11 @@ def arrays_of(law: Law) -> Arrays:
         move_to=np.array(to, dtype=np.int64),
         move_weight=np.array(weight),
         gain_of=np.array(gain_of, dtype=np.int64),
-        gains=np.array([_bounds(g) for g in gains]),
+        gains=np.array([outer(g) for g in gains]),
         sums=sums,
-        values=np.array([_bounds(v) for v in values]),
-        keep=_bounds(a.keep),
-        bootstrap=_bounds(a.bootstrap),
+        values=np.array([outer(v) for v in values]),
+        keep=outer(a.keep),
+        bootstrap=outer(a.bootstrap),
         exploring=to_float(a.epsilon),
         zero=values.index(fmpq(0)),
         zero_gain=number[fmpq(0)],
