@@ -16,6 +16,7 @@ position is at most a v with v >= 1 + P v for each of them, and at least a v wit
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from math import inf
 from typing import TypeAlias
@@ -26,7 +27,7 @@ from flint import fmpq
 
 from markov_lrsao.errors import VerificationError
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.forward.kernels import layers
+from markov_lrsao.forward.kernels import cloud, layers
 from markov_lrsao.forward.model import Arrays
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import StepLaw
@@ -83,9 +84,7 @@ def entry_ends(law: StepLaw) -> tuple[_Ends, _Ends]:
         Term(row * actions + a, gain, ((row * actions + a, keep), (seen, bootstrap)))
         for row, a, after, gain in moves
         for seen in (
-            (row * actions + a,)
-            if after == row
-            else range(after * actions, (after + 1) * actions)
+            (row * actions + a,) if after == row else range(after * actions, (after + 1) * actions)
         )
     ]
     highest = _leading(law, moves, rows, actions)
@@ -94,7 +93,10 @@ def entry_ends(law: StepLaw) -> tuple[_Ends, _Ends]:
         for row, a, after, gain in moves
     ]
     least, most = (
-        [[sign * (x or fmpq(0)) for x in found[r * actions : (r + 1) * actions]] for r in range(rows)]
+        [
+            [sign * (x or fmpq(0)) for x in found[r * actions : (r + 1) * actions]]
+            for r in range(rows)
+        ]
         for sign, found in (
             (-1, least_bounds(len(zero), zero + below, ())[0]),
             (1, least_bounds(len(zero), zero + above, ())[0]),
@@ -130,10 +132,9 @@ def check_ends(algorithm: Algorithm, moves: _Moves, least: _Ends, most: _Ends) -
     for row, a, after, gain in moves:
         low, high = max(least[row]), most[row][a]
         seen = (low, high) if after == row else (max(least[after]), max(most[after]))
-        if (
-            not least[row][a] <= min(0, keep * low + gain + bootstrap * seen[0])
-            or not most[row][a] >= max(0, keep * high + gain + bootstrap * seen[1])
-        ):
+        falls = keep * low + gain + bootstrap * seen[0] < least[row][a] or least[row][a] > 0
+        rises = keep * high + gain + bootstrap * seen[1] > most[row][a] or most[row][a] < 0
+        if falls or rises:
             raise VerificationError(
                 f"a Q-entry of row {row} can leave its ends; please report this instance"
             )
@@ -170,7 +171,7 @@ def coarse(law: StepLaw, arrays: Arrays, counted: npt.NDArray[np.bool_]) -> Coar
     masks, *others = (np.zeros(len(positions), dtype=np.int64) for _ in range(3))
     layers.greedy_sets(
         *(positions, np.tile(least, (len(positions), 1)), np.tile(most, (len(positions), 1))),
-        np.full((len(positions), pairs), layers.OPEN, dtype=np.int8),
+        np.full((len(positions), pairs), cloud.OPEN, dtype=np.int8),
         *(arrays.row_of, arrays.first_move, *no_waiting(arrays)),
         (masks, *others),
     )
@@ -206,12 +207,22 @@ class _Positions:
                 own.append(row)
             self.options.append(own)
 
+    def up_to(self, phase: int) -> _Positions:
+        """Return the part until the end of a phase."""
+        here = [i for i, (_, k) in enumerate(self.states) if k <= phase]
+        number = {i: new for new, i in enumerate(here)}
+        part = copy(self)
+        part.states = [self.states[i] for i in here]
+        part.options = [
+            [{number[j]: w for j, w in row.items() if j in number} for row in self.options[i]]
+            for i in here
+        ]
+        return part
+
     def solved(self, costs: FloatArray, side: int) -> FloatArray | None:
         """Return the largest (side 1) or least E[costs], nearly; None: it is not finite."""
         size = len(self.states)
-        rows = [
-            [_dense(row, size) for row in own] for own in self.options
-        ]
+        rows = [[_dense(row, size) for row in own] for own in self.options]
         policy = [0] * size
         values = np.zeros(size)
         for _ in range(_POLICIES):
@@ -236,7 +247,12 @@ class _Positions:
         """Whether values bound every option, exactly."""
         exact = [fmpq(*x.as_integer_ratio()) for x in values.tolist()]
         return all(
-            side * (exact[i] - fmpq(int(costs[i])) - sum((w * exact[j] for j, w in row.items()), fmpq(0)))
+            side
+            * (
+                exact[i]
+                - fmpq(int(costs[i]))
+                - sum((w * exact[j] for j, w in row.items()), fmpq(0))
+            )
             >= 0
             for i, own in enumerate(self.options)
             for row in own
@@ -251,27 +267,41 @@ def _dense(row: dict[int, fmpq], size: int) -> FloatArray:
 
 
 def _bounded(options: _Positions, counted: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return bounds of the counted steps left: [position, phase, quantity, side]."""
     phases, quantities = counted.shape
     positions = max(p for p, _ in options.states) + 2
     found = np.zeros((positions, phases, quantities, 2))
-    where = tuple(np.array(options.states).T)
-    phase = where[1]
-    slack: FloatArray | None = None
     for k in range(quantities):
-        costs = counted[phase, k].astype(float)
-        high, low = options.solved(costs, 1), options.solved(costs, -1)
-        if k == 0 and high is not None:
-            slack = high * _MARGIN
-        if high is None or slack is None or not options.holds(high + slack, costs, 1):
-            above = np.full(len(phase), inf)
-        else:
-            above = high + slack
-        if low is None or (k > 0 and slack is None):
-            below = np.zeros(len(phase))
-        else:
-            below = low * (1 - _MARGIN) if slack is None else low - slack
-            if not options.holds(below, costs, -1):
-                below = np.zeros(len(phase))
-        found[(*where, k, 0)] = np.maximum(below, 0.0)
-        found[(*where, k, 1)] = above
+        # What follows the last phase that counts is as good as the end.
+        until = int(np.flatnonzero(counted[:, k]).max())
+        here = options.up_to(until)
+        where = tuple(np.array(here.states).T)
+        below, above = _enclosed(here, counted[where[1], k].astype(float))
+        found[(*where, k, 0)], found[(*where, k, 1)] = below, above
     return found
+
+
+def _enclosed(here: _Positions, costs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return certain bounds of E[costs] from all states; the upper ones may be infinite.
+
+    A candidate is moved outwards along an upper bound of all steps, which gains as much in every
+    inequality, and is checked exactly. Where no choice can keep a run from ending, a v bounded with
+    v <= costs + P v is a lower bound; where one can, only 0 is, unless every step counts.
+    """
+    every = np.ones(len(costs))
+    steps = here.solved(every, 1)
+    if steps is not None and not here.holds(steps * (1 + _MARGIN), every, 1):
+        steps = None
+    slack = np.zeros(len(costs)) if steps is None else steps * _MARGIN
+    above, below = np.full(len(costs), inf), np.zeros(len(costs))
+    if steps is not None:
+        high = here.solved(costs, 1)
+        if high is not None and here.holds(high + slack, costs, 1):
+            above = high + slack
+    if steps is not None or costs.all():
+        low = here.solved(costs, -1)
+        if low is not None:
+            low = low * (1 - _MARGIN) if steps is None else low - slack
+            if here.holds(low, costs, -1):
+                below = np.maximum(low, 0.0)
+    return below, above

@@ -14,8 +14,7 @@ joined. No bound rests on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,12 +22,11 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.errors import StateSpaceTooLargeError
-from markov_lrsao.forward.coarse import Coarse, coarse, passed
-from markov_lrsao.forward.kernels import layers
 from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forward.coarse import Coarse, coarse, passed
+from markov_lrsao.forward.kernels import gathering, layers, sampling
 from markov_lrsao.forward.model import Arrays, arrays_of, outer
 from markov_lrsao.model.law import StepLaw
-from markov_lrsao.progress import Progress, no_progress
 
 __all__ = ["Layers", "Tables"]
 
@@ -39,6 +37,7 @@ MOST_ACTIONS = 5
 _CELLS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _CLASSES = (0, 1, 2, 3, 4, 6, 8, 12, 16)
 """First number of refusals of each class."""
+_RUNS, _LONGEST, _SEED = 3_000, 5_000, 1
 _SLACK = 64 * 2.0**-53
 """A step multiplies and adds a few floats: far fewer roundings than this."""
 
@@ -115,7 +114,9 @@ class Waiting:
         self.powers = np.array([outer(lam**k) for k in range(_CLASSES[-1] + 1)])
         self.waits = np.full(len(law.row) * actions, -1, dtype=np.int64)
         size = len(_CLASSES) + 1
-        self.weights, self.beyond, self.steps = (np.zeros((len(self.waits), size)) for _ in range(3))
+        self.weights, self.beyond, self.steps = (
+            np.zeros((len(self.waits), size)) for _ in range(3)
+        )
         for p in range(len(law.row)):
             for a in range(actions) if p != law.optimum and lam > 0 else ():
                 moves = law.moves(p, a)
@@ -147,8 +148,9 @@ class _Scratch:
             self._keys = np.zeros(self.size, dtype=np.uint64)
             self._masses = np.zeros(self.size)
             self._first = np.zeros(self.size, dtype=np.int64)
-        own, active = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int64)
-        return own, active, self._keys, self._masses, self._first
+        own = np.empty(count, dtype=np.uint64)
+        active, slots = (np.empty(count, dtype=np.int64) for _ in range(2))
+        return own, active, slots, self._keys, self._masses, self._first
 
 
 class Layers:
@@ -156,7 +158,9 @@ class Layers:
 
     Attributes
     ----------
-    going : how much is under way, roughly
+    tables : of the newest layer
+    kept : all layers before it
+    nodes : number of tables made
 
     Raises
     ------
@@ -164,7 +168,7 @@ class Layers:
         There are too many actions.
     """
 
-    def __init__(self, law: StepLaw, *, ahead: FloatArray | None = None) -> None:
+    def __init__(self, law: StepLaw) -> None:
         law.check_bounded()
         law.check_greedy()
         if len(law.actions) > MOST_ACTIONS:
@@ -177,10 +181,7 @@ class Layers:
         self.coarse: Coarse = coarse(law, self.arrays, self.counted)
         self._ahead = passed(law)
         rows, actions = len(self.coarse.least) // self.arrays.actions, self.arrays.actions
-        self._phases = phases
-        places = (law.n + 1) * phases
-        self._flow = np.zeros((places, places))
-        self._levels = _levels(np.ones((places, rows)) if ahead is None else ahead)
+        self._levels = _levels(_visits_ahead(law, self.arrays))
         self._unit = float(np.abs(self.arrays.gains[self.arrays.gains[:, 0] != 0]).min()) / 4
         self._scratch = _Scratch()
         self._small = 0.0
@@ -194,6 +195,7 @@ class Layers:
 
     @property
     def going(self) -> float:
+        """How much is under way, roughly."""
         return float(self.tables.mass.sum())
 
     def step(self, largest: int) -> None:
@@ -212,15 +214,12 @@ class Layers:
             (a.gains, a.sums, a.values, (a.keep, a.bootstrap), *ends, a.actions),
             *((a.zero_gain, a.zero), np.empty(a.actions, dtype=np.int64), after.arrays),
         )
-        source = np.repeat(now.position * self._phases + now.phase, count)
         target = np.full(len(after.mass), -1, dtype=np.int32)
         under_way = np.flatnonzero(after.position != self.law.optimum)
         after = after.chosen(under_way)
         np.maximum(after.phase, self._ahead[after.position], out=after.phase)
-        place = after.position * self._phases + after.phase
-        np.add.at(self._flow, (source[under_way], place), after.mass)
         into = np.empty(len(under_way), dtype=np.int64)
-        left = layers.gather(
+        left = gathering.gather(
             *(after.arrays, a.row_of, a.actions, self._levels, self._unit, self._small),
             *(self._scratch.of(len(under_way)), into),
         )
@@ -238,19 +237,6 @@ class Layers:
         self.nodes += left
         self._steer(left, largest)
 
-    def visits_ahead(self) -> FloatArray:
-        """Return [place, row] -> expected visits from there on, of a walk with the same flow."""
-        size = len(self._flow)
-        out = self._flow.sum(axis=1)
-        started = np.zeros(size)
-        started[self._ahead[0]] = 1.0
-        whole = np.maximum(out, self._flow.sum(axis=0) + started)
-        shares = self._flow / np.maximum(whole, 1e-300)[:, None] * (1 - 1e-6)
-        rows = self.arrays.row_of[np.arange(size) // self._phases]
-        met = np.zeros((size, int(self.arrays.row_of.max()) + 1))
-        met[np.arange(size), rows] = 1.0
-        return np.asarray(np.linalg.solve(np.eye(size) - shares, met))
-
     def _steer(self, left: int, largest: int) -> None:
         """Join more if tables are too many, fewer if they are not."""
         if left > largest:
@@ -259,7 +245,7 @@ class Layers:
             self._small *= max(0.5, (left / (0.9 * largest)))
 
     def solved(self) -> FloatArray:
-        """Return bounds of E[T] and of the phases: [quantity, side]."""
+        """Return bounds of E[T] and of the phases: [table of the first layer, quantity, side]."""
         a, w = self.arrays, self.waiting
         following = self.coarse.steps[self.tables.position, self.tables.phase]
         for layer in reversed(self.kept):
@@ -270,7 +256,27 @@ class Layers:
                 *(following, self.coarse.steps, _SLACK, found),
             )
             following = found
-        return following[0]
+        return following
+
+
+def _visits_ahead(law: StepLaw, arrays: Arrays) -> FloatArray:
+    """Return [place, row] -> visits from there on, waiting not counted, as a few runs have them.
+
+    A place is a position and a phase. No bound rests on it: it says which rows matter.
+    """
+    milestones = np.array(law.landscape.milestones, dtype=np.int64)
+    phases = len(milestones)
+    size = (law.n + 1) * phases
+    flow = np.zeros((size, size + 1))
+    rows = int(arrays.row_of.max()) + 1
+    sampling.sample(
+        *(arrays.moves, arrays.gains.mean(axis=1), (arrays.keep[0], arrays.bootstrap[0])),
+        *(milestones, law.optimum, _RUNS, _LONGEST, _SEED, np.zeros(rows * arrays.actions), flow),
+    )
+    shares = flow[:, :-1] / np.maximum(flow.sum(axis=1), 1e-9)[:, None]
+    met = np.zeros((size, rows))
+    met[np.arange(size), arrays.row_of[np.arange(size) // phases]] = 1.0
+    return np.asarray(np.linalg.solve(np.eye(size) - shares * (1 - 1e-6), met))
 
 
 def _levels(ahead: FloatArray) -> FloatArray:
@@ -283,7 +289,9 @@ def _levels(ahead: FloatArray) -> FloatArray:
         [
             [
                 (r, c)
-                for _, r, c in sorted((max(c, 0.25) / w, r, c) for r, w in enumerate(own) for c in _CELLS)
+                for _, r, c in sorted(
+                    (max(c, 0.25) / w, r, c) for r, w in enumerate(own) for c in _CELLS
+                )
             ]
             for own in weight.tolist()
         ]

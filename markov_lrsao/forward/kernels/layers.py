@@ -1,4 +1,4 @@
-"""One layer of tables after another: every possible greedy action followed, unlikely tables joined.
+"""One layer of tables after another: every possible greedy action is followed.
 
 A table is what it is for `kernels.cloud`: intervals, names, order. Where its order leaves the
 greedy actions open, all sets that they can be are found, and all actions of these are followed.
@@ -11,24 +11,19 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from markov_lrsao.compiled import compiled
 from markov_lrsao.forward.kernels.cloud import (
+    _ROUNDING,
     OPEN,
     UNKNOWN,
-    _ROUNDING,
     _compared,
     _copy,
     _learnt,
-    _mixed,
     _reorder,
     _seen,
 )
 
-__all__ = ["backwards", "expand", "gather", "greedy_sets"]
-
-_NONE = np.uint64(0)
+__all__ = ["backwards", "expand", "greedy_sets"]
 
 
 @compiled(forceinline=True, allocates=False)
@@ -70,10 +65,10 @@ def _sets(low, high, order, s, row, actions):
 @compiled(forceinline=True, allocates=False)
 def _in_some(mask, a, actions):
     """Whether an action is in one of the sets of a mask."""
+    found = False
     for members in range(1, 1 << actions):
-        if mask >> members & 1 and members >> a & 1:
-            return True
-    return False
+        found = found or (mask >> members & 1 and members >> a & 1)
+    return found
 
 
 @compiled(forceinline=True, allocates=False)
@@ -122,9 +117,7 @@ def greedy_sets(position, low, high, order, row_of, first_move, waits, bounds, p
         classes[s] = 0
         for a in range(actions):
             if masks[s] == 1 << (1 << a) and waits[p * actions + a] >= 0:
-                classes[s] = _classes(
-                    low, high, order, s, row_of[p], a, actions, bounds, powers
-                )
+                classes[s] = _classes(low, high, order, s, row_of[p], a, actions, bounds, powers)
                 total = classes[s] + (classes[s] < len(bounds))
         if classes[s] == 0:
             for a in range(actions):
@@ -169,8 +162,12 @@ def _scaled(low, high, name, t, i, first, last, powers, zero):
     least = powers[last, 0] if last >= 0 else 0.0
     most = powers[first, 1]
     x, y = low[t, i], high[t, i]
-    low[t, i] = x * (least if x >= 0.0 else most) * (1.0 - _ROUNDING if x >= 0.0 else 1.0 + _ROUNDING)
-    high[t, i] = y * (most if y >= 0.0 else least) * (1.0 + _ROUNDING if y >= 0.0 else 1.0 - _ROUNDING)
+    low[t, i] = (
+        x * (least if x >= 0.0 else most) * (1.0 - _ROUNDING if x >= 0.0 else 1.0 + _ROUNDING)
+    )
+    high[t, i] = (
+        y * (most if y >= 0.0 else least) * (1.0 + _ROUNDING if y >= 0.0 else 1.0 - _ROUNDING)
+    )
 
 
 @compiled(forceinline=True, allocates=False)
@@ -204,6 +201,30 @@ def _begin(tables, s, after, t, to, mass):
     _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t)
 
 
+@compiled(forceinline=True, allocates=False)
+def _members(mask, actions):
+    """Return how many actions are in some set of a mask."""
+    size = 0
+    for a in range(actions):
+        size += _in_some(mask, a, actions)
+    return size
+
+
+@compiled(forceinline=True, allocates=False)
+def _share(low, high, s, row, a, mask, actions):
+    """Return about how often an action that may be greedy is: the part of it above all others."""
+    floor = low[s, row * actions]
+    for b in range(1, actions):
+        floor = max(floor, low[s, row * actions + b])
+    total, own = 0.0, 0.0
+    for b in range(actions):
+        if _in_some(mask, b, actions):
+            reach = max(high[s, row * actions + b] - floor, 0.0) + 1e-9
+            total += reach * reach
+            own = reach * reach if b == a else own
+    return 0.05 + 0.85 * own / total
+
+
 @compiled(allocates=False)
 def expand(tables, masks, classes, moves, waiting, model, zeros, signs, after):
     """Write the successors of all tables, of every action that may be greedy.
@@ -220,7 +241,7 @@ def expand(tables, masks, classes, moves, waiting, model, zeros, signs, after):
     signs : room for a row's signs
     after : as `tables`
     """
-    position, _, low, high, name, order, mass = tables
+    position, _, low, high, _, order, mass = tables
     row_of, first_move, move_to, move_weight, gain_of = moves
     waits, bounds, powers, weights, beyond = waiting
     actions = model[6]
@@ -230,12 +251,12 @@ def expand(tables, masks, classes, moves, waiting, model, zeros, signs, after):
         p = position[s]
         row = row_of[p]
         mask = masks[s]
-        size = 0
-        for a in range(actions):
-            size += _in_some(mask, a, actions)
         for a in range(actions):
             if not _in_some(mask, a, actions):
                 continue
+            share = _share(low, high, s, row, a, mask, actions)
+            if mask & (mask - 1) == 0:
+                share = 1.0 / _members(mask, actions)
             i = row * actions + a
             k = p * actions + a
             for b in range(actions):
@@ -258,145 +279,13 @@ def expand(tables, masks, classes, moves, waiting, model, zeros, signs, after):
                 continue
             for m in range(first_move[k], first_move[k + 1]):
                 to, gain = move_to[m], gain_of[m]
-                _begin(tables, s, after, t, to, mass[s] / size * move_weight[m])
+                _begin(tables, s, after, t, to, mass[s] * share * move_weight[m])
                 if mask & (mask - 1) != 0:
                     _narrow(to_low, to_high, t, row, a, actions)
                 _update(row, row_of[to], i, gain, after, t, model)
                 if to == p and gain == zeros[0]:
                     _kept(to_order, to_high, t, row, a, actions, signs)
                 t += 1
-
-
-@compiled(forceinline=True, allocates=False)
-def _cell(q, cells, unit):
-    """Return the number of a value's cell: so many to an octave, beyond `unit` from 0."""
-    if q == 0.0:
-        return np.uint64(0)
-    number = np.int64(math.floor(cells * math.log2(1.0 + abs(q) / unit)))
-    return np.uint64(2 * number + (1 if q > 0.0 else 2))
-
-
-@compiled(forceinline=True, allocates=False)
-def _finer(h, level, low, high, order, s, actions, unit):
-    """Return a key that tells more apart: a row's order, or the cells of its entries."""
-    row = np.int64(level[0])
-    pairs = actions * (actions - 1) // 2
-    if level[1] == 0.0:
-        for k in range(row * pairs, (row + 1) * pairs):
-            h = _mixed(h, np.uint64(order[s, k] + 1))
-    else:
-        for i in range(row * actions, (row + 1) * actions):
-            h = _mixed(h, _cell(0.5 * (low[s, i] + high[s, i]), level[1], unit))
-    return h
-
-
-@compiled(forceinline=True, allocates=False)
-def _slot(keys, key):
-    """Return where a key stands in a table of keys, or may be put: a power of two has room."""
-    mask = np.int64(len(keys) - 1)
-    j = np.int64(key) & mask
-    while keys[j] != _NONE and keys[j] != key:
-        j = (j + 1) & mask
-    return j
-
-
-@compiled(allocates=False)
-def gather(tables, row_of, actions, levels, unit, small, scratch, target):
-    """Join tables that are alike, the less likely the more of them; return how many are left.
-
-    Tables at the same position, in the same phase and with the same order of the row met are told
-    apart level by level, as long as together they have at least the mass `small`. The first of
-    those that become one has the hull of them all, and of their orders what they agree in.
-
-    Parameters
-    ----------
-    levels : [place, level], place = position and phase: (row, 0) tells orders of the row apart, (row, c) values, with c cells to an octave
-    scratch : keys of tables; sorted-out tables; keys, masses and first tables of a hash table
-    target : written: table -> number of the one that it has become
-    """
-    position, phase, low, high, name, order, mass = tables
-    own, active, keys, masses, first = scratch
-    pairs = actions * (actions - 1) // 2
-    count = len(position)
-    phases = len(levels) // len(row_of)
-    for s in range(count):
-        h = _mixed(np.uint64(position[s]), np.uint64(phase[s]))
-        row = row_of[position[s]]
-        for k in range(row * pairs, (row + 1) * pairs):
-            h = _mixed(h, np.uint64(order[s, k] + 1))
-        own[s] = h | np.uint64(1)
-        active[s] = s
-    remaining = count
-    for g in range(-1, levels.shape[1]):
-        if g >= 0:
-            for x in range(remaining):
-                s = active[x]
-                place = position[s] * phases + phase[s]
-                own[s] = (
-                    _finer(own[s], levels[place, g], low, high, order, s, actions, unit) | np.uint64(1)
-                )
-        for x in range(remaining):
-            j = _slot(keys, own[active[x]])
-            keys[j] = own[active[x]]
-            masses[j] += mass[active[x]]
-        still = 0
-        for x in range(remaining):
-            s = active[x]
-            if masses[_slot(keys, own[s])] >= small:
-                active[still] = s
-                still += 1
-            else:
-                own[s] = _mixed(own[s], np.uint64(g + 2)) | np.uint64(1)
-        _emptied(keys, masses)
-        remaining = still
-        if remaining == 0:
-            break
-    return _joined(tables, own, keys, first, target)
-
-
-@compiled(allocates=False)
-def _emptied(keys, masses):
-    for j in range(len(keys)):
-        keys[j] = _NONE
-        masses[j] = 0.0
-
-
-@compiled(allocates=False)
-def _joined(tables, own, keys, first, target):
-    """Join all tables with the same key, position and phase at the front; return their number."""
-    position, phase, low, high, name, order, mass = tables
-    left = 0
-    for s in range(len(position)):
-        key = own[s]
-        j = _slot(keys, key)
-        while keys[j] != _NONE and (
-            position[first[j]] != position[s] or phase[first[j]] != phase[s]
-        ):
-            key += np.uint64(2)
-            j = _slot(keys, key)
-        if keys[j] == _NONE:
-            keys[j] = key
-            first[j] = left
-            target[s] = left
-            position[left], phase[left], mass[left] = position[s], phase[s], mass[s]
-            if left != s:
-                _copy(low, high, name, order, s, low, high, name, order, left)
-            left += 1
-            continue
-        t = first[j]
-        target[s] = t
-        mass[t] += mass[s]
-        for i in range(low.shape[1]):
-            low[t, i] = min(low[t, i], low[s, i])
-            high[t, i] = max(high[t, i], high[s, i])
-            if name[t, i] != name[s, i]:
-                name[t, i] = UNKNOWN
-        for k in range(order.shape[1]):
-            if order[t, k] != order[s, k]:
-                order[t, k] = OPEN
-    for j in range(len(keys)):
-        keys[j] = _NONE
-    return left
 
 
 @compiled(allocates=False)
