@@ -168,6 +168,7 @@ def runtime(
         merge=merge,
         max_states=max_states,
         tolerance=_width(tolerance),
+        wide=known == "auto",
         progress=progress,
     )
     assert isinstance(landscape, Landscape)
@@ -256,7 +257,7 @@ def seek_runtime(
         case Refused(UndecidedComparisonError()) if options.method == "auto" and is_small(law):
             found = (_seen_stuck(law, options, moments) if wants_exact(options) else None) or found
     match found:
-        case Refused(UndecidedComparisonError()) if options.method == "auto" and is_small(law):
+        case Refused(UndecidedComparisonError()) if options.wide and is_small(law):
             found = _in_layers(law, options, moments, found)
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):

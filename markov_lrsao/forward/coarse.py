@@ -33,7 +33,7 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.bounds import Term, least_bounds
 
-__all__ = ["Coarse", "coarse", "entry_ends", "passed"]
+__all__ = ["Coarse", "coarse", "check_ends", "entry_ends", "moves_of", "passed"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -66,18 +66,23 @@ _Moves: TypeAlias = list[tuple[int, int, int, fmpq]]
 _Ends: TypeAlias = list[list[fmpq]]
 
 
-def entry_ends(law: StepLaw) -> tuple[_Ends, _Ends]:
-    """Return ends that no Q-entry ever leaves: [row][action]."""
-    actions, rows = len(law.actions), int(law.row.max()) + 1
-    moves = sorted(
+def moves_of(law: StepLaw) -> _Moves:
+    """Return all (row, action, next row, gain)."""
+    return sorted(
         {
             (int(law.row[p]), a, int(law.row[to]), gain)
             for p in range(law.n + 1)
             if p != law.optimum
-            for a in range(actions)
+            for a in range(len(law.actions))
             for _, to, gain in law.moves(p, a)
         }
     )
+
+
+def entry_ends(law: StepLaw) -> tuple[_Ends, _Ends]:
+    """Return ends that no Q-entry ever leaves: [row][action]."""
+    actions, rows = len(law.actions), int(law.row.max()) + 1
+    moves = moves_of(law)
     keep, bootstrap = law.algorithm.keep, law.algorithm.bootstrap
     zero = [Term(i, fmpq(0)) for i in range(rows * actions)]
     above = [

@@ -28,7 +28,7 @@ from markov_lrsao.forward.kernels import gathering, layers, sampling
 from markov_lrsao.forward.model import Arrays, arrays_of, outer
 from markov_lrsao.model.law import StepLaw
 
-__all__ = ["Layers", "Tables"]
+__all__ = ["Layer", "Layers", "Tables", "Waiting"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
