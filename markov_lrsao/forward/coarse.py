@@ -33,7 +33,7 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.bounds import Term, least_bounds
 
-__all__ = ["Coarse", "coarse", "check_ends", "entry_ends", "moves_of", "passed"]
+__all__ = ["Coarse", "check_ends", "coarse", "entry_ends", "moves_of", "passed"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]

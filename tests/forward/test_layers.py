@@ -173,7 +173,7 @@ def strays(law: StepLaw, layers: Layers, every: list[Tables], runs: int) -> int:
 def test_runs_stay_within_the_tables(point: Point) -> None:
     law = law_of(point)
     layers, every = followed(law, 150, 25)
-    assert strays(law, layers, every, 60) == 0
+    assert strays(law, layers, every, 40) == 0
 
 
 def _narrow_ends(layers: Layers) -> None:
@@ -211,7 +211,7 @@ def test_wrong_images_lose_runs(wrong: object) -> None:
     for _ in range(25):
         layers.step(150)
         every.append(layers.tables)
-    assert strays(law, layers, every, 60) > 0
+    assert strays(law, layers, every, 40) > 0
 
 
 @pytest.mark.slow
