@@ -6,6 +6,7 @@ work allowed is not used up; what all of them show together is the answer. Varia
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 
 import numpy as np
@@ -24,12 +25,13 @@ from markov_lrsao.values.answer import Answer
 __all__ = ["MOST_ENTRIES", "enclose_by_layers"]
 
 FloatArray = npt.NDArray[np.float64]
-_TABLES = (4_000, 80_000)
-"""At the start, when all runs are under way; some two seconds, and a minute."""
+_PASSES = ((4_000, 2), (20_000, 4), (50_000, 2))
+"""Tables of a layer, when all runs are under way, and levels that are always told apart: which is
+better depends on the instance."""
 _FEWEST = 10
 """A layer keeps at least this part of them, when few runs are still under way."""
-_WORK = 90_000_000
-"""Entries of all tables of all layers: about a minute, some hundred megabytes."""
+_WORK = 45_000_000
+"""Entries of all tables of all layers of a pass: some 20 seconds, a hundred megabytes."""
 _UNDER_WAY = 3e-4
 _MOST_LAYERS = 20_000
 MOST_ENTRIES = 60
@@ -43,9 +45,9 @@ def enclose_by_layers(law: StepLaw, options: Options, moments: int) -> Answer | 
         return Refused(StateSpaceTooLargeError(f"{entries} entries are too many to be followed"))
     best: FloatArray | None = None
     made = 0
-    for tables in _TABLES if wants_exact(options) else _TABLES[:1]:
+    for tables, always in _PASSES if wants_exact(options) else _PASSES[:1]:
         largest = tables if options.max_states is None else min(tables, options.max_states)
-        found = attempt(lambda most=largest: _solved(law, most, options.progress))  # type: ignore[misc]
+        found = attempt(partial(_solved, law, largest, always, options.progress))
         if isinstance(found, Refused):
             return found
         bounds, made = found
@@ -57,9 +59,9 @@ def enclose_by_layers(law: StepLaw, options: Options, moments: int) -> Answer | 
     return Answer(values, "layers", made, undecided=fmpq(1))
 
 
-def _solved(law: StepLaw, largest: int, progress: Progress) -> tuple[FloatArray, int]:
+def _solved(law: StepLaw, largest: int, always: int, progress: Progress) -> tuple[FloatArray, int]:
     """Return bounds of E[T] and of the phases, [quantity, side], and the number of tables."""
-    layers = Layers(law)
+    layers = Layers(law, always=always)
     most = _WORK // layers.tables.low.shape[1]
     with progress("following tables in layers") as bar:
         for _ in range(_MOST_LAYERS):

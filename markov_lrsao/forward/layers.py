@@ -156,6 +156,10 @@ class _Scratch:
 class Layers:
     """Follow a law's tables, layer by layer.
 
+    Parameters
+    ----------
+    always : so many levels of what matters most are told apart, however unlikely a table is
+
     Attributes
     ----------
     tables : of the newest layer
@@ -168,7 +172,7 @@ class Layers:
         There are too many actions.
     """
 
-    def __init__(self, law: StepLaw) -> None:
+    def __init__(self, law: StepLaw, *, always: int = 2) -> None:
         law.check_bounded()
         law.check_greedy()
         if len(law.actions) > MOST_ACTIONS:
@@ -185,6 +189,7 @@ class Layers:
         self._unit = float(np.abs(self.arrays.gains[self.arrays.gains[:, 0] != 0]).min()) / 4
         self._scratch = _Scratch()
         self._small = 0.0
+        self._always = always
         self.tables = Tables.empty(1, rows * actions, rows * actions * (actions - 1) // 2)
         start = self.tables
         start.position[:], start.phase[:], start.mass[:] = 0, self._ahead[0], 1.0
@@ -221,6 +226,7 @@ class Layers:
         into = np.empty(len(under_way), dtype=np.int64)
         left = gathering.gather(
             *(after.arrays, a.row_of, a.actions, self._levels, self._unit, self._small),
+            self._always,
             *(self._scratch.of(len(under_way)), into),
         )
         target[under_way] = into

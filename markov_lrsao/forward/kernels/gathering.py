@@ -53,7 +53,7 @@ def _slot(keys, key):
 
 
 @compiled(allocates=False)
-def gather(tables, row_of, actions, levels, unit, small, scratch, target):
+def gather(tables, row_of, actions, levels, unit, small, always, scratch, target):
     """Join tables that are alike, the less likely the more of them; return how many are left.
 
     Tables at the same position, in the same phase and with the same order of the row met are told
@@ -64,6 +64,8 @@ def gather(tables, row_of, actions, levels, unit, small, scratch, target):
     ----------
     levels : [place, level], a place being a position and a phase: (row, 0) tells orders of the row
         apart, (row, c) values, with c cells to an octave
+    always : so many levels are told apart whatever the mass: without them the worst may happen
+        for good
     scratch : keys of tables; tables that are still told apart, and their slots; keys, masses and
         first tables of a hash table
     target : written: table -> number of the one that it has become
@@ -97,7 +99,7 @@ def gather(tables, row_of, actions, levels, unit, small, scratch, target):
         still = 0
         for x in range(remaining):
             s = active[x]
-            if masses[slots[x]] >= small:
+            if masses[slots[x]] >= small or g < always - 1:
                 active[still] = s
                 still += 1
             else:
