@@ -169,6 +169,7 @@ def runtime(
         merge=merge,
         max_states=max_states,
         tolerance=_width(tolerance),
+        wide=known == "auto",
         progress=progress,
     )
     assert isinstance(landscape, Landscape)
@@ -257,6 +258,9 @@ def seek_runtime(
         case Refused(UndecidedComparisonError()) if options.method == "auto" and is_small(law):
             found = (_seen_stuck(law, options, moments) if wants_exact(options) else None) or found
     match found:
+        case Refused(UndecidedComparisonError()) if options.wide and is_small(law):
+            found = _in_layers(law, options, moments, found)
+    match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
             return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
         case Refused():
@@ -310,6 +314,14 @@ def _infinite(law: StepLaw, trap: Trap, method: str, states: int, moments: int) 
     unknown: list[Quantity] = [UNKNOWN] * moments
     phases = [unknown] * len(law.landscape.milestones)
     return Answer([infinite, *phases], method, states, trap=trap)
+
+
+def _in_layers(law: StepLaw, options: Options, moments: int, refused: Refused) -> Answer | Refused:
+    """Return an enclosure of any width, or the refusal that was there before."""
+    from markov_lrsao.answers.layered import enclose_by_layers
+
+    found = enclose_by_layers(law, options, moments)
+    return refused if isinstance(found, Refused) else found
 
 
 def _instead(law: StepLaw, error: LrsaoError, tried: Method) -> str:

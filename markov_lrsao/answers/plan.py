@@ -173,6 +173,7 @@ class Options:
     merge : merge equivalent patterns first (joint only)
     max_states : refuse larger joint chains, and larger chains with values
     tolerance : relative width of an enclosure at which refinement stops
+    wide : an enclosure of any width is better than a refusal; it may take a minute
     """
 
     method: Method = "auto"
@@ -180,6 +181,7 @@ class Options:
     merge: bool = True
     max_states: int | None = None
     tolerance: fmpq = TOLERANCE
+    wide: bool = False
     progress: Progress = no_progress
 
 

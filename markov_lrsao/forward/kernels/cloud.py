@@ -140,14 +140,12 @@ def _sign(low, high, name, s, i, j):
 
 
 @compiled(forceinline=True, allocates=False)
-def _copy(low, high, name, order, ahead, s, to_low, to_high, to_name, to_order, to_ahead, t):
+def _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t):
     for j in range(low.shape[1]):
         to_low[t, j], to_high[t, j] = low[s, j], high[s, j]
         to_name[t, j] = name[s, j]
     for j in range(order.shape[1]):
         to_order[t, j] = order[s, j]
-    for j in range(ahead.shape[1]):
-        to_ahead[t, j] = ahead[s, j]
 
 
 @compiled(forceinline=True, allocates=False)
@@ -244,10 +242,9 @@ def expand(tables, count, moves, learning, values, losses, exploring, after):
                 to, gain = move_to[m], gain_of[m]
                 to_position[t] = to
                 to_mass[t] = mass[s] * share * move_weight[m]
-                _copy(
-                    *(low, high, name, order, ahead, s),
-                    *(to_low, to_high, to_name, to_order, to_ahead, t),
-                )
+                _copy(low, high, name, order, s, to_low, to_high, to_name, to_order, t)
+                for j in range(ahead.shape[1]):
+                    to_ahead[t, j] = ahead[s, j]
                 least, most, named = _seen(low, high, name, order, s, row_of[to], actions)
                 if name[s, i] < 0 or named < 0:
                     known = UNKNOWN

@@ -1,0 +1,152 @@
+"""Tables of a layer that become one: those that are alike, the less they matter the more of them.
+
+Any tables at the same position and in the same phase may be joined: what is kept of them is true of
+each. So keys that collide cost width, not truth.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from markov_lrsao.compiled import compiled
+from markov_lrsao.forward.kernels.cloud import OPEN, UNKNOWN, _copy, _mixed
+
+__all__ = ["gather"]
+
+_NONE = np.uint64(0)
+
+
+@compiled(forceinline=True, allocates=False)
+def _cell(q, cells, unit):
+    """Return the number of a value's cell: so many to an octave, beyond `unit` from 0."""
+    if q == 0.0:
+        return np.uint64(0)
+    number = np.int64(math.floor(cells * math.log2(1.0 + abs(q) / unit)))
+    return np.uint64(2 * number + (1 if q > 0.0 else 2))
+
+
+@compiled(forceinline=True, allocates=False)
+def _finer(h, level, low, high, order, s, actions, unit):
+    """Return a key that tells more apart: a row's order, or the cells of its entries."""
+    row = np.int64(level[0])
+    pairs = actions * (actions - 1) // 2
+    if level[1] == 0.0:
+        for k in range(row * pairs, (row + 1) * pairs):
+            h = _mixed(h, np.uint64(order[s, k] + 1))
+    else:
+        for i in range(row * actions, (row + 1) * actions):
+            h = _mixed(h, _cell(0.5 * (low[s, i] + high[s, i]), level[1], unit))
+    return h
+
+
+@compiled(forceinline=True, allocates=False)
+def _slot(keys, key):
+    """Return where a key stands in a table of keys, or may be put: a power of two has room."""
+    mask = np.int64(len(keys) - 1)
+    j = np.int64(key) & mask
+    while keys[j] != _NONE and keys[j] != key:
+        j = (j + 1) & mask
+    return j
+
+
+@compiled(allocates=False)
+def gather(tables, row_of, actions, levels, unit, small, always, scratch, target):
+    """Join tables that are alike, the less likely the more of them; return how many are left.
+
+    Tables at the same position, in the same phase and with the same order of the row met are told
+    apart level by level, as long as together they have at least the mass `small`. The first of
+    those that become one has the hull of them all, and of their orders what they agree in.
+
+    Parameters
+    ----------
+    levels : [place, level], a place being a position and a phase: (row, 0) tells orders of the row
+        apart, (row, c) values, with c cells to an octave
+    always : so many levels are told apart whatever the mass: without them the worst may happen
+        for good
+    scratch : keys of tables; tables that are still told apart, and their slots; keys, masses and
+        first tables of a hash table
+    target : written: table -> number of the one that it has become
+    """
+    position, phase, low, high, _, order, mass = tables
+    own, active, slots, keys, masses, first = scratch
+    pairs = actions * (actions - 1) // 2
+    count = len(position)
+    phases = len(levels) // len(row_of)
+    for s in range(count):
+        h = _mixed(np.uint64(position[s]), np.uint64(phase[s]))
+        row = row_of[position[s]]
+        for k in range(row * pairs, (row + 1) * pairs):
+            h = _mixed(h, np.uint64(order[s, k] + 1))
+        own[s] = h | np.uint64(1)
+        active[s] = s
+    remaining = count
+    for g in range(-1, levels.shape[1]):
+        if g >= 0:
+            for x in range(remaining):
+                s = active[x]
+                place = position[s] * phases + phase[s]
+                own[s] = _finer(
+                    own[s], levels[place, g], low, high, order, s, actions, unit
+                ) | np.uint64(1)
+        for x in range(remaining):
+            j = _slot(keys, own[active[x]])
+            keys[j] = own[active[x]]
+            masses[j] += mass[active[x]]
+            slots[x] = j
+        still = 0
+        for x in range(remaining):
+            s = active[x]
+            if masses[slots[x]] >= small or g < always - 1:
+                active[still] = s
+                still += 1
+            else:
+                own[s] = _mixed(own[s], np.uint64(g + 2)) | np.uint64(1)
+        for x in range(remaining):
+            keys[slots[x]] = _NONE
+            masses[slots[x]] = 0.0
+        remaining = still
+        if remaining == 0:
+            break
+    return _joined(tables, own, keys, first, slots, target)
+
+
+@compiled(allocates=False)
+def _joined(tables, own, keys, first, slots, target):
+    """Join all tables with the same key, position and phase at the front; return their number."""
+    position, phase, low, high, name, order, mass = tables
+    left = 0
+    for s in range(len(position)):
+        key = own[s]
+        j = _slot(keys, key)
+        while keys[j] != _NONE and (
+            position[first[j]] != position[s] or phase[first[j]] != phase[s]
+        ):
+            key += np.uint64(2)
+            j = _slot(keys, key)
+        if keys[j] == _NONE:
+            keys[j] = key
+            first[j] = left
+            slots[left] = j
+            target[s] = left
+            position[left], phase[left], mass[left] = position[s], phase[s], mass[s]
+            if left != s:
+                _copy(low, high, name, order, s, low, high, name, order, left)
+            left += 1
+            continue
+        t = first[j]
+        target[s] = t
+        mass[t] += mass[s]
+        for i in range(low.shape[1]):
+            low[t, i] = min(low[t, i], low[s, i])
+            high[t, i] = max(high[t, i], high[s, i])
+            if name[t, i] != name[s, i]:
+                name[t, i] = UNKNOWN
+        for k in range(order.shape[1]):
+            if order[t, k] != order[s, k]:
+                order[t, k] = OPEN
+    for x in range(left):
+        keys[slots[x]] = _NONE
+    return left

@@ -1,0 +1,310 @@
+"""Layers of tables: every run stays within the tables followed, and enclosures hold the truth."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
+from markov_lrsao.answers.layered import enclose_by_layers
+from markov_lrsao.answers.plan import Options
+from markov_lrsao.errors import Refused, VerificationError
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forward import coarse as coarsely
+from markov_lrsao.forward.coarse import check_ends, entry_ends
+from markov_lrsao.forward.layers import Layer, Layers, Tables
+from simulate.runs.runner import simulate
+
+Point = tuple[int, int, str, str, str]
+POINTS: list[Point] = [
+    (9, 2, "4/5", "1/2", "1"),
+    (9, 2, "1/3", "9/10", "1/10"),
+    (9, 2, "4/5", "99/100", "1/100"),
+    (9, 2, "4/5", "4/5", "1/2"),
+    (10, 2, "19/20", "7/10", "1/4"),
+    (12, 3, "4/5", "1/2", "1/10"),
+    (9, 2, "4/5", "1/10", "7/2"),
+    (9, 2, "9/10", "1/2", "0"),
+]
+
+
+def law_of(point: Point) -> StepLaw:
+    n, ell, *rest = point
+    return StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.of(*rest)))
+
+
+def followed(law: StepLaw, tables: int, steps: int) -> tuple[Layers, list[Tables]]:
+    """Return layers, and the tables of all of them."""
+    found = Layers(law)
+    every = [found.tables]
+    for _ in range(steps):
+        found.step(tables)
+        every.append(found.tables)
+    return found, every
+
+
+def bounds(law: StepLaw, tables: int) -> np.ndarray:
+    found = Layers(law)
+    while found.going > 1e-3 and len(found.kept) < 400:
+        found.step(tables)
+    return np.asarray(found.solved()[0])
+
+
+class Run:
+    """A run in fractions, and the node of each layer in which it should be."""
+
+    def __init__(self, law: StepLaw, layers: Layers, every: list[Tables], seed: int) -> None:
+        self.law, self.layers, self.every = law, layers, every
+        self.random = random.Random(seed)
+        self.position, self.phase, self.node = 0, 0, 0
+        rows = int(law.row.max()) + 1
+        self.table = [[fmpq(0)] * len(law.actions) for _ in range(rows)]
+        self.first = [
+            np.concatenate([[0], np.cumsum([self.moves(layer, s) for s in range(len(layer.mask))])])
+            for layer in layers.kept
+        ]
+
+    def moves(self, layer: Layer, s: int) -> int:
+        classes, most = int(layer.classes[s]), len(self.layers.waiting.bounds)
+        if classes:
+            return classes + int(classes < most)
+        return sum(
+            len(self.law.moves(int(layer.position[s]), a)) for a in self.actions(int(layer.mask[s]))
+        )
+
+    def actions(self, mask: int) -> list[int]:
+        count = len(self.law.actions)
+        sets = [m for m in range(1, 2**count) if mask >> m & 1]
+        return [a for a in range(count) if any(m >> a & 1 for m in sets)]
+
+    def inside(self, depth: int) -> bool:
+        """Whether position, phase, values and orders are those of the node."""
+        tables, s = self.every[depth], self.node
+        if (tables.position[s], tables.phase[s]) != (self.position, self.phase):
+            return False
+        actions = len(self.law.actions)
+        pairs = [(a, b) for a in range(actions) for b in range(a + 1, actions)]
+        for r, row in enumerate(self.table):
+            for a, q in enumerate(row):
+                low, high = (
+                    fmpq(*float(ends[s, r * actions + a]).as_integer_ratio())
+                    for ends in (tables.low, tables.high)
+                )
+                # An exact value may not be a float: its interval has the floats next to it.
+                if not low <= q <= high:
+                    return False
+            for k, (a, b) in enumerate(pairs):
+                sign = (row[a] > row[b]) - (row[a] < row[b])
+                if int(tables.order[s, r * len(pairs) + k]) not in (2, sign):
+                    return False
+        return True
+
+    def step(self) -> tuple[int, list[int], int]:
+        """Play one step; return the action, the greedy ones and the number of the move."""
+        row = self.table[int(self.law.row[self.position])]
+        greedy = [a for a, q in enumerate(row) if q == max(row)]
+        a = self.random.choice(greedy)
+        moves = self.law.moves(self.position, a)
+        down = len(moves) == 2 and self.random.random() < moves[0][0] / self.law.n
+        number = 0 if down or len(moves) == 1 else 1
+        _, to, gain = moves[number]
+        algorithm = self.law.algorithm
+        seen = max(self.table[int(self.law.row[to])])
+        row[a] = algorithm.keep * row[a] + gain + algorithm.bootstrap * seen
+        self.position = to
+        while self.phase < len(self.law.landscape.milestones) and (
+            to >= self.law.landscape.milestones[self.phase]
+        ):
+            self.phase += 1
+        return a, greedy, number
+
+    def macro(self, depth: int) -> bool:
+        """Play what leads to the next layer; return whether the greedy actions were foreseen."""
+        layer = self.layers.kept[depth]
+        mask, classes = int(layer.mask[self.node]), int(layer.classes[self.node])
+        begun, refused, before = self.position, 0, list(self.layers.waiting.bounds)
+        while True:
+            a, greedy, number = self.step()
+            if not mask >> sum(2**b for b in greedy) & 1:
+                return False
+            if not classes:
+                ahead = [b for b in self.actions(mask) if b < a]
+                at = sum(len(self.law.moves(begun, b)) for b in ahead) + number
+                break
+            if self.position != begun:
+                at = max(c for c in range(classes) if before[c] <= refused)
+                break
+            refused += 1
+            if classes < len(before) and refused == before[classes]:
+                at = classes
+                break
+        self.node = int(layer.target[self.first[depth][self.node] + at])
+        return True
+
+
+def strays(law: StepLaw, layers: Layers, every: list[Tables], runs: int) -> int:
+    """Return how many runs leave the tables that are followed."""
+    found = 0
+    first = Run(law, layers, every, 0).first
+    for seed in range(runs):
+        run = Run.__new__(Run)
+        run.law, run.layers, run.every, run.first = law, layers, every, first
+        run.random = random.Random(seed)
+        run.position, run.phase, run.node = 0, 0, 0
+        run.table = [[fmpq(0)] * len(law.actions) for _ in range(int(law.row.max()) + 1)]
+        for depth in range(len(layers.kept)):
+            if not run.inside(depth) or not run.macro(depth):
+                found += 1
+                break
+            if run.position == law.optimum:
+                found += run.node != -1
+                break
+    return found
+
+
+@pytest.mark.parametrize(
+    "point",
+    [pytest.param(p, marks=[pytest.mark.slow] if i > 2 else []) for i, p in enumerate(POINTS)],
+)
+def test_runs_stay_within_the_tables(point: Point) -> None:
+    law = law_of(point)
+    layers, every = followed(law, 150, 25)
+    assert strays(law, layers, every, 40) == 0
+
+
+def _narrow_ends(layers: Layers) -> None:
+    least = np.zeros_like(layers.coarse.least)
+    layers.coarse = replace(layers.coarse, least=least)
+
+
+def _no_bootstrap(layers: Layers) -> None:
+    layers.arrays = replace(layers.arrays, bootstrap=(0.0, 0.0), sums=layers.arrays.sums * 0 - 1)
+
+
+def _no_decay(layers: Layers) -> None:
+    layers.waiting.powers[:] = 1.0
+
+
+def _sure_to_wait(layers: Layers) -> None:
+    layers.waiting.powers[:, 0] = 1.0
+    layers.coarse = replace(layers.coarse, most=layers.coarse.most / 3)
+
+
+def _less_gain(layers: Layers) -> None:
+    layers.arrays = replace(
+        layers.arrays, gains=layers.arrays.gains * 0.9, sums=layers.arrays.sums * 0 - 1
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [_narrow_ends, _no_bootstrap, _no_decay, _sure_to_wait, _less_gain]
+)
+def test_wrong_images_lose_runs(wrong: object) -> None:
+    law = law_of(POINTS[0])
+    layers = Layers(law)
+    wrong(layers)  # type: ignore[operator]
+    every = [layers.tables]
+    for _ in range(25):
+        layers.step(150)
+        every.append(layers.tables)
+    assert strays(law, layers, every, 40) > 0
+
+
+@pytest.mark.slow
+def test_exact_answers_lie_in_the_enclosures() -> None:
+    for point in [(9, 2, "4/5", "1/10", "7/2"), (9, 2, "19/20", "1/10", "103/100")]:
+        law = law_of(point)
+        exact = runtime(law.landscape, law.algorithm)
+        found = bounds(law, 2_000)
+        for (low, high), known in zip(found, [exact.total, *exact.phases], strict=True):
+            assert low <= to_float(known.value) <= high
+        assert found[0, 1] < 1.5 * found[0, 0]
+        first = to_float(exact.phases[0].value)  # decided within few steps
+        assert found[1, 1] - found[1, 0] < 1e-6 * first
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", POINTS[:3])
+def test_simulated_means_lie_in_the_enclosures(point: Point) -> None:
+    law = law_of(point)
+    times = simulate(law, runs=4_000, seed=3).times
+    error = 4 * times.std() / len(times) ** 0.5
+    low, high = bounds(law, 1_500)[0]
+    assert low - error <= times.mean() <= high + error
+    assert high < 700
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.99, 1.01])
+def test_the_first_phase_is_known_and_wrong_steps_are_seen(factor: float) -> None:
+    """Before n-l is hit few comparisons are open: both ends are E[T1], unless waiting is wrong."""
+    layers = Layers(law_of(POINTS[6]))
+    layers.waiting.steps *= factor
+    for _ in range(40):
+        layers.step(150)
+    low, high = layers.solved()[0, 1]
+    truth = 9853 / 2856
+    assert (abs(low - truth) < 1e-6 and abs(high - truth) < 1e-6) == (factor == 1.0)
+
+
+@pytest.mark.slow
+def test_more_tables_are_narrower() -> None:
+    law = law_of(POINTS[0])
+    few, more = bounds(law, 200)[0], bounds(law, 3_000)[0]
+    assert more[1] - more[0] < 0.7 * (few[1] - few[0])
+    assert more[0] <= few[1]
+    assert few[0] <= more[1]
+
+
+def test_ends_of_entries_are_checked() -> None:
+    law = law_of(POINTS[0])
+    least, most = entry_ends(law)
+    moves = coarsely.moves_of(law)
+    check_ends(law.algorithm, moves, least, most)
+    for ends, step in ((least, fmpq(1, 10**6)), (most, -fmpq(1, 10**6))):
+        row, action = next(
+            (r, a) for r, line in enumerate(ends) for a, x in enumerate(line) if x != 0
+        )
+        ends[row][action] += step
+        with pytest.raises(VerificationError, match="can leave its ends"):
+            check_ends(law.algorithm, moves, least, most)
+        ends[row][action] -= step
+
+
+def test_candidates_for_positions_are_checked() -> None:
+    law = law_of(POINTS[0])
+    layers = Layers(law)
+    right = np.full(law.n + 1, 1 << 4)  # R alone is greedy, everywhere
+    positions = coarsely._Positions(law, right, layers.counted)
+    ones = np.ones(len(positions.states))
+    high = positions.solved(ones, 1)
+    assert high is not None
+    assert positions.holds(high * (1 + 1e-9), ones, 1)
+    assert not positions.holds(high * (1 - 1e-9), ones, 1)
+    assert positions.holds(high * (1 - 1e-9), ones, -1)
+    assert not positions.holds(high * (1 + 1e-9), ones, -1)
+
+
+def test_no_upper_end_where_runs_can_get_stuck() -> None:
+    found = bounds(law_of((9, 2, "4/5", "1/10", "30")), 500)
+    assert found[0, 1] == np.inf
+    assert np.isfinite(found[1]).all()
+
+
+@pytest.mark.slow
+def test_small_limits_still_give_an_enclosure() -> None:
+    law = law_of(POINTS[0])
+    result = runtime(law.landscape, law.algorithm, outside_h=True, max_states=300)
+    assert (result.kind, result.method) == ("enclosure", "layers")
+    low, high = result.total.lower, result.total.upper
+    assert low is not None
+    assert high is not None
+    assert low < fmpq(613, 10) < high
+
+
+def test_large_tables_are_refused() -> None:
+    law = StepLaw.of(Landscape.jump(40, 3), Algorithm.lrsao(Parameters.of("4/5", "1/2", "1")))
+    assert isinstance(enclose_by_layers(law, Options(), 2), Refused)
