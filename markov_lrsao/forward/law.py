@@ -28,7 +28,7 @@ from markov_lrsao.forward.grounded import Grounded
 from markov_lrsao.forward.kernels import cloud
 from markov_lrsao.forward.kernels.forgetting import DOOMED, HELD
 from markov_lrsao.forward.ledger import Ledger
-from markov_lrsao.forward.model import Arrays, Law, arrays_of
+from markov_lrsao.forward.model import Arrays, Law, arrays_of, room
 
 __all__ = ["Cloud", "Moment", "carry", "most_tables"]
 
@@ -59,10 +59,7 @@ class Cloud:
         """Return room for so many tables."""
         return cls(
             np.empty(size, dtype=np.int64),
-            np.empty((size, entries)),
-            np.empty((size, entries)),
-            np.empty((size, entries), dtype=np.int16),
-            np.empty((size, pairs), dtype=np.int8),
+            *room(size, entries, pairs),
             np.empty(size),
             np.empty((size, losses), dtype=np.int8),
         )

@@ -25,7 +25,7 @@ from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.rationals import next_floats, to_float
 from markov_lrsao.forward.coarse import Coarse, coarse, passed
 from markov_lrsao.forward.kernels import gathering, layers, sampling
-from markov_lrsao.forward.model import Arrays, arrays_of
+from markov_lrsao.forward.model import Arrays, arrays_of, room
 from markov_lrsao.model.law import StepLaw
 
 __all__ = ["Layer", "Layers", "Tables", "Waiting"]
@@ -60,10 +60,7 @@ class Tables:
         return cls(
             np.empty(size, dtype=np.int64),
             np.empty(size, dtype=np.int64),
-            np.empty((size, entries)),
-            np.empty((size, entries)),
-            np.empty((size, entries), dtype=np.int16),
-            np.empty((size, pairs), dtype=np.int8),
+            *room(size, entries, pairs),
             np.empty(size),
         )
 

@@ -14,9 +14,12 @@ from markov_lrsao.exact.rationals import next_floats, to_float
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
 
-__all__ = ["Arrays", "Law", "arrays_of"]
+__all__ = ["Arrays", "Law", "arrays_of", "room"]
 
 Law: TypeAlias = StepLaw | JumpingLaw
+_Room: TypeAlias = tuple[
+    npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int16], npt.NDArray[np.int8]
+]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 _NONE: IntArray = np.empty(0, dtype=np.int64)
@@ -63,6 +66,16 @@ class Arrays:
     def moves(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray]:
         """What can happen at a position, as kernels read it."""
         return self.row_of, self.first_move, self.move_to, self.move_weight, self.gain_of
+
+
+def room(size: int, entries: int, pairs: int) -> _Room:
+    """Return room for so many tables: lower and upper ends, names, and order of their entries."""
+    return (
+        np.empty((size, entries)),
+        np.empty((size, entries)),
+        np.empty((size, entries), dtype=np.int16),
+        np.empty((size, pairs), dtype=np.int8),
+    )
 
 
 def _named(law: Law, gains: list[fmpq]) -> tuple[list[fmpq], npt.NDArray[np.int16]]:

@@ -131,7 +131,7 @@ def test_a_wrong_law_is_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> Non
 # -- against laws that other ways know ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("fine", [1.0, 8.0])
+@pytest.mark.parametrize("fine", [pytest.param(1.0, marks=pytest.mark.slow), 8.0])
 def test_the_law_of_the_paper_s_agent(fine: float) -> None:
     """Merged much or little: the bounds contain the law from powers of the joint chain."""
     exact = distribution(JUMP, LEARNERS["paper"])
@@ -165,6 +165,7 @@ def earl() -> Moment:
     return after(StepLaw.of(JUMP, Algorithm.earl()), 125, fine=4.0, largest=30_000)
 
 
+@pytest.mark.slow
 def test_earl_against_runs(earl: Moment) -> None:
     runs = 40_000
     samples = simulate(StepLaw.of(JUMP, Algorithm.earl()), runs=runs, seed=11, limit=125)
