@@ -347,10 +347,9 @@ class RuntimeResult:
             width = self._relative_width
             relative = "" if width is None else f" of relative width {to_float(width):.1e}"
             kind = "infinite" if self.total.infinite else f"an enclosure{relative}"
-            lines.append(
-                f"E[T] is {kind}; a run meets an undecided comparison with probability "
-                f"at most {to_float(self.undecided.upper):.3g}"
-            )
+            met = to_float(self.undecided.upper)
+            open_ = "; a run meets an undecided comparison with probability at most"
+            lines.append(f"E[T] is {kind}" + (f"{open_} {met:.3g}" if met < 1 else ""))
         if self.trap is not None:
             probability = self.trap.probability
             text = f"{float(probability):.6g}" if probability.exact else f"in {probability}"
