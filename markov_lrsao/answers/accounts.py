@@ -90,11 +90,11 @@ def told_by_signs(law: Law) -> tuple[Trap, int] | None:
 
 
 def by_signs(law: Law) -> bool:
-    """Whether signs tell P(T < infinity), and tables carried forwards are worth a try."""
+    """Whether signs tell that some runs never end, and tables carried forwards are worth a try."""
     if int(law.row.max()) > _MOST_ROWS:
         return False
     signs = signs_of(law)
-    return signs is not None and signs.reached is not None
+    return signs is not None and signs.reached is not None and signs.reached < 1
 
 
 @dataclass(frozen=True, eq=False)

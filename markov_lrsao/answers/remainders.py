@@ -204,8 +204,9 @@ class _Choices:
         shape = len(owner), len(options)
         where = np.array(rows, np.int64), np.array(columns, np.int64)
         lower, upper = (csr_array((np.array(x), where), shape=shape) for x in (low, high))
-        system = FloatSystem(np.array(owner), np.array(first), lower, upper)
-        return cls(system, kept, np.array(into_end))
+        numbers = (np.array(x, dtype=np.int64) for x in (owner, first))
+        system = FloatSystem(*numbers, lower, upper)
+        return cls(system, kept, np.array(into_end).reshape(-1, 2))
 
     def costs(self, values: FloatArray) -> FloatArray:
         """Return option -> a value of its state; open outcomes take no time, and have none."""

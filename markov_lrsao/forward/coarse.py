@@ -10,6 +10,11 @@ no entry ever leaves [l_i, u_i] if for every move of every action, from row r to
 
 with u_i in place of U_s if s = r. They are solved exactly, for ends that are only approached too.
 
+A row that a walk has left keeps the entry that it was left by: as long as the walk is elsewhere the
+largest entry of row s is at least any f_s <= 0 with f_s <= keep L_s + gain + bootstrap max(L, f)_t
+for every move from row s to another row t. So where s is not r, max(L_s, f_s) may stand for L_s
+above. On the plateaus of Jump L_0 is -r / (1 - gamma), and f_0 is far from it.
+
 With such ends the greedy actions at a position are one of finitely many sets. E[steps left] from a
 position is at most a v with v >= 1 + P v for each of them, and at least a v with v <= 1 + P v.
 """
@@ -79,12 +84,13 @@ def moves_of(law: StepLaw) -> _Moves:
     )
 
 
-def entry_ends(law: StepLaw) -> tuple[_Ends, _Ends]:
-    """Return ends that no Q-entry ever leaves: [row][action]."""
+def entry_ends(law: StepLaw) -> tuple[_Ends, _Ends, list[fmpq]]:
+    """Return ends that no Q-entry ever leaves, [row][action], and floors of rows that were left."""
     actions, rows = len(law.actions), int(law.row.max()) + 1
     moves = moves_of(law)
     keep, bootstrap = law.algorithm.keep, law.algorithm.bootstrap
-    zero = [Term(i, fmpq(0)) for i in range(rows * actions)]
+    size = rows * actions
+    zero = [Term(i, fmpq(0)) for i in range(size + rows)]
     above = [
         Term(row * actions + a, gain, ((row * actions + a, keep), (seen, bootstrap)))
         for row, a, after, gain in moves
@@ -92,41 +98,47 @@ def entry_ends(law: StepLaw) -> tuple[_Ends, _Ends]:
             (row * actions + a,) if after == row else range(after * actions, (after + 1) * actions)
         )
     ]
-    highest = _leading(law, moves, rows, actions)
+    inside, outside = _leading(law, moves, rows, actions)
     below = [
-        Term(row * actions + a, -gain, ((highest[row], keep), (highest[after], bootstrap)))
+        Term(changed, -gain, ((inside[row], keep), (seen, bootstrap)))
         for row, a, after, gain in moves
+        for seen in (inside[row] if after == row else outside[after],)
+        for changed in ((row * actions + a,) if after == row else (row * actions + a, size + row))
     ]
+    low = [-(x or fmpq(0)) for x in least_bounds(size + rows, zero + below, ())[0]]
+    high = [x or fmpq(0) for x in least_bounds(size, zero[:size] + above, ())[0]]
     least, most = (
-        [
-            [sign * (x or fmpq(0)) for x in found[r * actions : (r + 1) * actions]]
-            for r in range(rows)
-        ]
-        for sign, found in (
-            (-1, least_bounds(len(zero), zero + below, ())[0]),
-            (1, least_bounds(len(zero), zero + above, ())[0]),
-        )
+        [found[r * actions : (r + 1) * actions] for r in range(rows)] for found in (low, high)
     )
-    check_ends(law.algorithm, moves, least, most)
-    return least, most
+    floors = low[size:]
+    check_ends(law.algorithm, moves, least, most, floors)
+    return least, most, floors
 
 
-def _leading(law: StepLaw, moves: _Moves, rows: int, actions: int) -> list[int]:
-    """Return for every row the entry that most likely has the largest lower end.
+def _leading(law: StepLaw, moves: _Moves, rows: int, actions: int) -> tuple[list[int], list[int]]:
+    """Return for every row which of its ends most likely is the largest, from inside and outside.
 
-    Whichever is taken, the row's largest entry is no smaller: the ends are right, if less narrow.
+    From inside it is an entry's, from outside an entry's or the floor. Whichever is taken, the
+    row's largest entry is no smaller: the ends are right, if less narrow.
     """
     keep, bootstrap = to_float(law.algorithm.keep), to_float(law.algorithm.bootstrap)
     row, action, after = (np.array([m[k] for m in moves]) for k in range(3))
     gain = np.array([to_float(m[3]) for m in moves])
-    ends = np.zeros((rows, actions))
+    ends, floors, left = np.zeros((rows, actions)), np.zeros(rows), row != after
     for _ in range(_ROUNDS):
         largest = ends.max(axis=1)
-        np.minimum.at(ends, (row, action), keep * largest[row] + gain + bootstrap * largest[after])
-    return [r * actions + int(ends[r].argmax()) for r in range(rows)]
+        seen = np.where(left, np.maximum(largest, floors)[after], largest[row])
+        changed = keep * largest[row] + gain + bootstrap * seen
+        np.minimum.at(ends, (row, action), changed)
+        np.minimum.at(floors, row[left], changed[left])
+    inside = [r * actions + int(ends[r].argmax()) for r in range(rows)]
+    higher = floors > ends.max(axis=1)
+    return inside, [rows * actions + r if higher[r] else inside[r] for r in range(rows)]
 
 
-def check_ends(algorithm: Algorithm, moves: _Moves, least: _Ends, most: _Ends) -> None:
+def check_ends(
+    algorithm: Algorithm, moves: _Moves, least: _Ends, most: _Ends, floors: list[fmpq]
+) -> None:
     """Confirm the inequalities above.
 
     Raises
@@ -136,12 +148,17 @@ def check_ends(algorithm: Algorithm, moves: _Moves, least: _Ends, most: _Ends) -
     keep, bootstrap = algorithm.keep, algorithm.bootstrap
     for row, a, after, gain in moves:
         low, high = max(least[row]), most[row][a]
-        seen = (low, high) if after == row else (max(least[after]), max(most[after]))
-        falls = keep * low + gain + bootstrap * seen[0] < least[row][a] or least[row][a] > 0
-        rises = keep * high + gain + bootstrap * seen[1] > most[row][a] or most[row][a] < 0
-        if falls or rises:
+        seen = low, high
+        if after != row:
+            seen = max(*least[after], floors[after]), max(most[after])
+        down, up = (keep * x + gain + bootstrap * y for x, y in zip((low, high), seen, strict=True))
+        if down < least[row][a] or up > most[row][a] or not least[row][a] <= 0 <= most[row][a]:
             raise VerificationError(
                 f"a Q-entry of row {row} can leave its ends; please report this instance"
+            )
+        if floors[row] > 0 or (after != row and down < floors[row]):
+            raise VerificationError(
+                f"row {row} can be left below its floor; please report this instance"
             )
 
 

@@ -264,17 +264,28 @@ def test_more_tables_are_narrower() -> None:
 
 def test_ends_of_entries_are_checked() -> None:
     law = law_of(POINTS[0])
-    least, most = entry_ends(law)
+    least, most, floors = entry_ends(law)
     moves = coarsely.moves_of(law)
-    check_ends(law.algorithm, moves, least, most)
+    check_ends(law.algorithm, moves, least, most, floors)
     for ends, step in ((least, fmpq(1, 10**6)), (most, -fmpq(1, 10**6))):
         row, action = next(
             (r, a) for r, line in enumerate(ends) for a, x in enumerate(line) if x != 0
         )
         ends[row][action] += step
         with pytest.raises(VerificationError, match="can leave its ends"):
-            check_ends(law.algorithm, moves, least, most)
+            check_ends(law.algorithm, moves, least, most, floors)
         ends[row][action] -= step
+    floors[0] += fmpq(1, 10**6)
+    with pytest.raises(VerificationError, match="below its floor"):
+        check_ends(law.algorithm, moves, least, most, floors)
+
+
+def test_a_row_that_was_left_is_not_as_low_as_inside() -> None:
+    """At gamma = 4/5, r = 1/2 row 0 can sink to -r / (1 - gamma) = -5/2, but not be left there."""
+    least, _, floors = entry_ends(law_of(POINTS[3]))
+    assert max(least[0]) < -fmpq(24, 10)
+    assert floors[0] == fmpq(1, 5) * max(least[0]) - fmpq(4, 5) * fmpq(1, 2)
+    assert np.isfinite(bounds(law_of(POINTS[3]), 100)[0]).all()
 
 
 def test_candidates_for_positions_are_checked() -> None:
