@@ -204,8 +204,8 @@ class _Choices:
         shape = len(owner), len(options)
         where = np.array(rows, np.int64), np.array(columns, np.int64)
         lower, upper = (csr_array((np.array(x), where), shape=shape) for x in (low, high))
-        numbers = (np.array(x, dtype=np.int64) for x in (owner, first))
-        system = FloatSystem(*numbers, lower, upper)
+        owners, firsts = (np.array(x, dtype=np.int64) for x in (owner, first))
+        system = FloatSystem(owners, firsts, lower, upper)
         return cls(system, kept, np.array(into_end).reshape(-1, 2))
 
     def costs(self, values: FloatArray) -> FloatArray:
