@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ from markov_lrsao.values.slopes import Slope, slope_of
 __all__ = ["Plateaus", "SharedRow", "Walk", "plateaus_of"]
 
 _LEVELS = 12
+_LOOK_AROUND = 2_000
 _PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
 
@@ -146,6 +148,8 @@ class SharedRow:
     Attributes
     ----------
     states, options : what was found; options are grouped by owner, in its order
+    cut : states that were met and not looked at; their options lead nowhere
+    open : number of states in which a comparison stays open
     """
 
     def __init__(self, place: Plateaus, mesh: fmpq, *, chance: bool = True) -> None:
@@ -175,7 +179,9 @@ class SharedRow:
         )
         self.states: list[Walk] = []
         self.options: list[Option] = []
+        self.cut: list[int] = []
         self.open = 0
+        self._number: dict[Walk, int] = {}
 
     def explore(self, largest: int) -> None:
         """Find all states, from the start.
@@ -184,37 +190,75 @@ class SharedRow:
         ------
         StateSpaceTooLargeError
         """
-        zero = EXACTLY_ZERO
-        start = Walk(
-            0,
-            0,
-            (zero,) * len(self.law.actions),
-            (0,) * len(self.slopes),
-            (None,) * len(self.slopes),
-            (),
-        )
-        number = {start: 0}
-        self.states = [start]
-        for i, state in enumerate(self.states):  # grows while it is read
-            told, ways = self._ways(state)
-            self.open += not told and len(ways) > 1
-            for option in ways:
-                edges: dict[int, list[tuple[Any, Any]]] = {}
-                for way in option:
-                    target = OPTIMUM
-                    if way.target is not None:
-                        walk = self._normal(way.target)
-                        target = number.setdefault(walk, len(self.states))
-                        if target == len(self.states):
-                            self.states.append(walk)
-                    edges.setdefault(target, []).append((way.probability, way.steps))
-                self.options.append(Option(i, state.phase, edges_of(edges)))
+        self._begin()
+        for i, _ in enumerate(self.states):  # grows while it is read
+            self.options += self._expanded(i)
             if len(self.states) > largest:
                 raise StateSpaceTooLargeError(
                     f"following the shared row takes more than {largest:,} states; "
                     f"raise `max_states`, or estimate with `simulate()`",
                     advised=True,
                 )
+
+    def explore_likely(self, most: int, negligible: float = 0.0) -> None:
+        """Look at so many states at most, the likeliest first; `cut` has those that were met only.
+
+        What a run does from these on is not known.
+
+        Parameters
+        ----------
+        negligible : stop when the states that are left have about this probability. Masses are
+            estimates that order the states; no bound rests on them
+        """
+        self._begin()
+        found: dict[int, list[Option]] = {}
+        masses, queue = [1.0], [(-1.0, 0)]
+        while queue and len(found) < most:
+            _, i = heappop(queue)
+            if i in found:  # its mass grew after it had been queued
+                continue
+            if len(found) % _LOOK_AROUND == 0:
+                left = sum(m for k, m in enumerate(masses) if k not in found)
+                if left <= negligible:
+                    break
+            found[i] = self._expanded(i)
+            masses += [0.0] * (len(self.states) - len(masses))
+            for option in found[i]:
+                for edge in option.edges:
+                    if edge.target != OPTIMUM and edge.target not in found:
+                        masses[edge.target] += masses[i] * edge.probability[1] / len(found[i])
+                        heappush(queue, (-masses[edge.target], edge.target))
+        self.cut = [i for i in range(len(self.states)) if i not in found]
+        self.options = [
+            option
+            for i, state in enumerate(self.states)
+            for option in found.get(i) or (Option(i, state.phase, ()),)
+        ]
+
+    def _begin(self) -> None:
+        actions, slopes = len(self.law.actions), len(self.slopes)
+        start = Walk(0, 0, (EXACTLY_ZERO,) * actions, (0,) * slopes, (None,) * slopes, ())
+        self._number = {start: 0}
+        self.states, self.options, self.cut, self.open = [start], [], [], 0
+
+    def _expanded(self, i: int) -> list[Option]:
+        """Return the options of a state; states that are new are numbered."""
+        state = self.states[i]
+        told, ways = self._ways(state)
+        self.open += not told and len(ways) > 1
+        options = []
+        for option in ways:
+            edges: dict[int, list[tuple[Any, Any]]] = {}
+            for way in option:
+                target = OPTIMUM
+                if way.target is not None:
+                    walk = self._normal(way.target)
+                    target = self._number.setdefault(walk, len(self.states))
+                    if target == len(self.states):
+                        self.states.append(walk)
+                edges.setdefault(target, []).append((way.probability, way.steps))
+            options.append(Option(i, state.phase, edges_of(edges)))
+        return options
 
     def _ways(self, state: Walk) -> tuple[bool, list[list[_Way]]]:
         """Return the options of a state, and whether it is one that tells a bit."""
@@ -409,7 +453,7 @@ class SharedRow:
 
     def _normal(self, state: Walk) -> Walk:
         """Relax all forms, hide what cannot be met again, and number the unknowns by use."""
-        hidden = self._hidden(state)
+        hidden = self.hidden(state)
         words = (0,) * hidden + state.words[hidden:]
         above = (None,) * hidden + state.above[hidden:]
         known: dict[int, Range] = {}
@@ -439,7 +483,7 @@ class SharedRow:
             tuple(state.unknowns[v]._replace(start=renamed(f)) for v, f in starts),
         )
 
-    def _hidden(self, state: Walk) -> int:
+    def hidden(self, state: Walk) -> int:
         """Return how many slopes can never be met again."""
         for s in range(len(self.slopes) - 1, 0, -1):
             slope, word = self.slopes[s], state.words[s]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
 from markov_lrsao.model.law import DOWN, UP, StepLaw
@@ -262,15 +262,15 @@ class _Adding:
         matrix = fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
         for i, j, weight, _ in inner:
             matrix[j, i] -= weight
-        passing = matrix.inv()
-        visits = [sum((passing[i, j] * b for j, b in begun), fmpq(0)) for i in range(size)]
+        right = [fmpq(0)] * size
+        for j, b in begun:
+            right[j] += b
+        # Solved for one right side each: fractions grow with the slope, their inverse would more.
+        visits = matrix.solve(fmpq_mat(size, 1, right)).entries()
         late = [arb(0)] * size
         for i, j, _, steps in inner:
             late[j] += visits[i] * steps
-        delayed = [
-            sum((passing[i, j] * x for j, x in enumerate(late) if passing[i, j] != 0), arb(0))
-            for i in range(size)
-        ]
+        delayed = arb_mat(matrix).solve(arb_mat(size, 1, late)).entries()
         exits: dict[tuple[int, int], tuple[dict[int, fmpq], arb]] = {}
         for i, side, word, site, weight, steps in outer:
             mass, total = exits.get((side, site), ({}, arb(0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,15 @@ from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import DOWN, StepLaw
 from markov_lrsao.model.parameters import Parameters
+from markov_lrsao.values import relearning
 from markov_lrsao.values.climbs import Form, Grid, Unknown, spread
-from markov_lrsao.values.options import float_system
+from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.policies import FloatSystem
-from markov_lrsao.values.relearning import enclose_shared_row, several_plateaus
+from markov_lrsao.values.relearning import _bounded, enclose_shared_row, several_plateaus
 from markov_lrsao.values.shared_row import SharedRow, Walk, plateaus_of
 from markov_lrsao.values.slopes import slope_of
 from markov_lrsao.values.solving import Answer
+from markov_lrsao.values.straight_up import steps_straight_up
 from simulate import simulate
 
 ANY_WIDTH = fmpq(1)
@@ -230,3 +233,92 @@ def test_a_top_that_keeps_an_action_that_moves_down_is_refused() -> None:
     found = plateaus_of(StepLaw.of(Landscape.from_arrays(objectives, "T")))
     with pytest.raises(CrossingError, match="may also move down"):
         SharedRow(found, fmpq(1, 4)).explore(20_000)
+
+
+def _own(n: int, widths: tuple[int, ...]) -> SharedRow:
+    return SharedRow(plateaus_of(StepLaw.of(regions(n, widths, shared=False))), fmpq(1, 4))
+
+
+def test_likely_states_are_all_states_where_they_fit() -> None:
+    place = plateaus_of(StepLaw.of(Landscape.jump(13, 4)))
+    every, likely = SharedRow(place, fmpq(1, 4)), SharedRow(place, fmpq(1, 4))
+    every.explore(10_000)
+    likely.explore_likely(10_000)
+    assert not likely.cut
+    assert set(likely.states) == set(every.states)
+    assert len(likely.options) == len(every.options)
+
+
+def test_what_is_cut_off_widens_an_enclosure_that_still_holds() -> None:
+    landscape = Landscape.jump(11, 2)
+    truth = runtime(landscape, method="crossing").total.value
+    place = plateaus_of(StepLaw.of(landscape))
+    widths = []
+    for most in (20, 60, 10_000):
+        walk = SharedRow(place, fmpq(1, 4))
+        walk.explore_likely(most)
+        found = _bounded(walk, 1)
+        assert contains(found.values[0][0], truth)
+        assert (found.undecided is None) == (not walk.cut)
+        widths.append(found.relative_width)
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_a_bound_that_forgets_what_is_cut_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    landscape = Landscape.jump(11, 2)
+    truth = runtime(landscape, method="crossing").total.value
+    walk = SharedRow(plateaus_of(StepLaw.of(landscape)), fmpq(1, 4))
+    walk.explore_likely(60)
+    monkeypatch.setattr(relearning, "steps_straight_up", lambda *_: 0.0)
+    assert not contains(_bounded(walk, 1).values[0][0], truth)
+
+
+def test_no_state_takes_longer_than_going_straight_up() -> None:
+    walk = SharedRow(plateaus_of(StepLaw.of(Landscape.jump(9, 2))), fmpq(1, 4))
+    walk.explore(10_000)
+    system = float_system(walk.options, len(walk.states))
+    longest = float(system.bound(steps_of(walk.options)[1], 1).max())
+    assert longest < steps_straight_up(walk.place)
+
+
+def test_going_straight_up_is_not_bounded_where_a_move_up_is_rejected() -> None:
+    place = plateaus_of(StepLaw.of(Landscape.jump(9, 2)))
+    accepted = place.law.accepted.copy()
+    accepted[8, 0, 1] = False
+    place = replace(place, law=replace(place.law, accepted=accepted))
+    with pytest.raises(CrossingError, match="rejects a move up at position 8"):
+        steps_straight_up(place)
+
+
+def test_small_probabilities_are_bounded_relatively() -> None:
+    from scipy.sparse import csr_array
+
+    # A walk of 100 states that goes on with probability 1e-3, or ends.
+    size = 100
+    matrix = csr_array(np.diag(np.full(size - 1, 1e-3), 1))
+    numbers = np.arange(size)
+    system = FloatSystem(numbers, numbers, matrix, matrix)
+    middle = np.zeros(size)
+    middle[60] = 1.0
+    truth = fmpq(*(1e-3).as_integer_ratio()) ** 60
+    bound = fmpq(*system.small_bound(middle).as_integer_ratio())
+    assert truth <= bound <= truth * fmpq(1_000_001, 1_000_000)
+    assert system.small_bound(np.zeros(size)) == 0.0
+
+
+@pytest.mark.slow
+def test_own_bridges_agree_with_simulated_runs() -> None:
+    landscape = regions(60, (5, 5, 5), shared=False)
+    found = enclosed(landscape)
+    assert found.relative_width < fmpq(1, 200)
+    runs = simulate(landscape, runs=20_000, seed=16, threads=1).steps.astype(float)
+    error = 4 * float(runs.std()) / len(runs) ** 0.5
+    total = found.values[0][0]
+    assert float(total.lower) - error <= runs.mean() <= float(total.upper or 0) + error
+
+
+def test_own_bridges_that_do_not_fit_are_refused() -> None:
+    place = _own(20, (3, 3, 3)).place
+    found = enclose_shared_row(place, 1, largest=300)
+    assert isinstance(found, Refused)
+    assert "more than 300 states" in str(found.reason)
