@@ -45,6 +45,9 @@ def _connected(address: str) -> Iterator[Any]:
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
+        # A client that fails here would speak once more when it is collected, ten seconds later.
+        if "inproc" not in address:
+            dask.comm.get_address_host_port(address)
         client = dask.Client(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise SchedulerError(

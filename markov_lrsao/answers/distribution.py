@@ -23,7 +23,11 @@ from markov_lrsao.answers.forward_law import law_forward
 from markov_lrsao.answers.inversion import invert
 from markov_lrsao.answers.laws import Distribution
 from markov_lrsao.answers.plan import asked_elsewhere, is_small
-from markov_lrsao.answers.powers import powers_of_patterns, powers_of_values
+from markov_lrsao.answers.powers import (
+    powers_of_patterns,
+    powers_of_quotient,
+    powers_of_values,
+)
 from markov_lrsao.answers.searches import Start
 from markov_lrsao.errors import LrsaoError, ParameterError, Refused, UndecidedComparisonError
 from markov_lrsao.exact.rationals import RationalLike
@@ -109,7 +113,7 @@ def _ways(method: str, *, small: bool, signed: bool) -> Sequence[Way]:
     if method == "powers":
         return [powers_of_patterns, powers_of_values]
     if small:
-        return [powers_of_patterns, invert, powers_of_values, law_forward]
+        return [powers_of_patterns, invert, powers_of_quotient, powers_of_values, law_forward]
     return [invert, powers_of_patterns]
 
 
@@ -126,6 +130,8 @@ def _best(
     best: Distribution | None = None
     reasons: list[LrsaoError] = []
     for way in ways:
+        if best is not None and best.never.exact and way is not powers_of_quotient:
+            return best  # else runs were given up that a chain with values follows
         found = way(law, phase, progress)
         if isinstance(found, Refused):
             if found.reason.advised:  # no way can begin
@@ -133,8 +139,8 @@ def _best(
             reasons.append(found.reason)
             continue
         best = found if best is None or found.error < best.error else best
-        if best.error <= _NARROW or best.never.exact or not small:
-            return best  # else runs were given up that a chain with values follows
+        if best.error <= _NARROW or not small:
+            return best
     if best is not None:
         return best
     if len(reasons) == 1:

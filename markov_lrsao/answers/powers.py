@@ -19,7 +19,7 @@ from flint import fmpq
 
 from markov_lrsao.answers.law_digits import ChainLaw
 from markov_lrsao.answers.laws import Powers
-from markov_lrsao.answers.plan import MOST_VALUED_STATES, Options, joint
+from markov_lrsao.answers.plan import MOST_VALUED_STATES, Options, joint, quotient
 from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.chains.hitting import expected_at_hitting, phase_moments
 from markov_lrsao.errors import Refused, StateSpaceTooLargeError, attempt
@@ -34,7 +34,13 @@ from markov_lrsao.values.solving import solve_values
 from markov_lrsao.values.traps import fate
 from markov_lrsao.values.whole_run import chain_with_values, chains_with_values
 
-__all__ = ["HittingLaw", "hitting_law", "powers_of_patterns", "powers_of_values"]
+__all__ = [
+    "HittingLaw",
+    "hitting_law",
+    "powers_of_patterns",
+    "powers_of_quotient",
+    "powers_of_values",
+]
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -159,6 +165,14 @@ def powers_of_values(law: StepLaw, phase: int | None, progress: Progress) -> Pow
     if isinstance(levels, Refused):
         return levels
     return attempt(lambda: _powers_of_levels(law, levels, phase, progress))
+
+
+def powers_of_quotient(law: StepLaw, phase: int | None, progress: Progress) -> Powers | Refused:
+    """Return the law from the quotient of all tables, in which nothing is open."""
+    found = quotient(law, Options(progress=progress))
+    if isinstance(found, Refused):
+        return found
+    return attempt(lambda: _powers_of_levels(law, found.levels, phase, progress))
 
 
 def _powers_of_levels(

@@ -9,7 +9,7 @@ their expected numbers of steps per state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,21 @@ import numpy.typing as npt
 from flint import arb, fmpq
 
 from markov_lrsao.answers.expected import check_hypothesis, check_size
-from markov_lrsao.answers.plan import Bounded, Composed, Counted, composed, crossing, slopes_follow
+from markov_lrsao.answers.plan import (
+    Bounded,
+    Composed,
+    Counted,
+    Followed,
+    Options,
+    Trapped,
+    after_cut,
+    composed,
+    counted,
+    is_small,
+    quotient,
+    slopes_follow,
+    when_stuck,
+)
 from markov_lrsao.crossing.blocks import Block, Corridor, Exit
 from markov_lrsao.crossing.decomposition import Decomposition
 from markov_lrsao.crossing.exits import NEVER_BACK
@@ -32,10 +46,11 @@ from markov_lrsao.errors import (
     Refused,
     UndecidedComparisonError,
 )
-from markov_lrsao.exact.digits import Digits, check_digits, refined
+from markov_lrsao.exact.digits import Digits, check_digits, refined, with_digits
 from markov_lrsao.exact.frames import data_frame
 from markov_lrsao.exact.linear import solve_rows
-from markov_lrsao.exact.rationals import rational_text, to_float
+from markov_lrsao.exact.quantity import Exact, Quantity
+from markov_lrsao.exact.rationals import next_floats, rational_text, to_float
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import UP, StepLaw
@@ -67,6 +82,8 @@ class Profile:
         one by one, up to the region below the cut, and V counts visits before the cut is hit
     exact : whether the numbers are rationals
     digits : where it is given, the numbers are `Digits`, so many of them asked for
+    decided : whether all comparisons are; otherwise steps and visits are `Quantity`, some of them
+        enclosed (`answers.profile_bounds`)
     """
 
     landscape: Landscape
@@ -75,6 +92,7 @@ class Profile:
     visit_laws: Mapping[int, Sequence[Number]]
     exact: bool
     digits: int | None = None
+    decided: bool = True
 
     @property
     def certified(self) -> bool:
@@ -94,6 +112,9 @@ class Profile:
         for name, values in (("steps", self.steps), ("visits", self.visits)):
             cells[name] = self.floats(values)
             cells[f"{name}_exact"] = [rational_text(v) if self.exact else None for v in values]
+            if not self.decided:
+                cells[f"{name}_lower"] = [next_floats(v.lower)[0] for v in values]
+                cells[f"{name}_upper"] = [next_floats(v.upper)[1] for v in values]
         return data_frame(cells)
 
     def __str__(self) -> str:
@@ -134,6 +155,8 @@ def profile(
     algorithm : default LRSAO with the paper's hyper-parameters at the landscape's n
     exact : rationals or floats; default rationals up to n = 300
     digits : significant digits instead, each certain where `certified` says so
+
+    Where comparisons stay open, numbers are enclosed, whatever is asked for; see `Profile.decided`.
     """
     check_size(landscape)
     if digits is not None:
@@ -147,16 +170,19 @@ def profile(
         match composed(law):
             case Composed(Core() as core):
                 return _of_segments(core, exact, digits)
-    match crossing(law):
+    match counted(law):
         case Refused(CrossingError(advised=False) as reason):
             raise CrossingError(f"{reason}; estimate with `simulate()`", advised=True)
+        case Refused(UndecidedComparisonError()):
+            match after_cut(law):
+                case Refused():
+                    return _followed(law, when_stuck(law, Options()), exact, digits)
+                case Bounded(d):
+                    return _enclosed(law, d, exact, digits)
+                case Counted(d):
+                    pass
         case Refused(reason):
             raise reason
-        case Bounded():
-            raise UndecidedComparisonError(
-                "not all comparisons are decided by values here, so the profile is not known "
-                "exactly; `runtime()` encloses E[T] and its phases"
-            )
         case Counted(d):
             pass
     exact = landscape.n <= EXACT_PROFILE_LIMIT if exact is None else exact
@@ -189,6 +215,71 @@ def _certified_profile(landscape: Landscape, d: Decomposition, digits: int) -> P
 
     steps, visits, *laws = refined(evaluate, digits, 2 * landscape.n.bit_length())
     return Profile(landscape, steps, visits, dict(zip(sites, laws, strict=True)), False, digits)
+
+
+def _enclosed(law: StepLaw, d: Decomposition, exact: bool | None, digits: int | None) -> Profile:
+    """Bound what follows the cut, unless the quotient of all tables decides it."""
+    if is_small(law):
+        match quotient(law, Options()):
+            case Followed() as found:
+                return _followed(law, found, exact, digits)
+    from markov_lrsao.answers.profile_bounds import after_cut_enclosed
+
+    counter = Counter(law.n, Evaluation(exact=True, order=1))
+    laws = _sites(d, counter)
+    steps, visits = after_cut_enclosed(d, counter)
+    return _of_quantities(law.landscape, steps, visits, laws, exact, digits)
+
+
+def _followed(
+    law: StepLaw, found: Followed | Trapped | Refused, exact: bool | None, digits: int | None
+) -> Profile:
+    """Return the profile of a run whose values are followed from the start."""
+    from markov_lrsao.answers.profile_bounds import whole_runs
+
+    match found:
+        case Refused(reason):
+            raise reason
+        case Trapped(trap):
+            raise NotAbsorbingError(
+                f"runs get stuck, e.g. in {trap.state}: E[T] is infinite, and so are the steps of "
+                f"some positions"
+            )
+        case Followed(levels):
+            steps, visits = whole_runs(levels)
+    return _of_quantities(law.landscape, steps, visits, {}, exact, digits)
+
+
+def _of_quantities(
+    landscape: Landscape,
+    steps: Sequence[Quantity],
+    visits: Sequence[Quantity],
+    laws: Mapping[int, Sequence[fmpq]],
+    exact: bool | None,
+    digits: int | None,
+) -> Profile:
+    """Return numbers that are exact or enclosed in the form that was asked for."""
+
+    def told(tell: Callable[[Quantity], Number], *, exact: bool, decided: bool) -> Profile:
+        return Profile(
+            landscape,
+            [tell(x) for x in steps],
+            [tell(x) for x in visits],
+            {p: [tell(Exact(w)) for w in law] for p, law in laws.items()},
+            exact,
+            digits,
+            decided,
+        )
+
+    decided = all(x.exact for x in (*steps, *visits))
+    if digits is not None:
+        wanted = digits
+        return told(lambda x: with_digits(x, wanted), exact=False, decided=decided)
+    if not decided:
+        return told(lambda x: x, exact=False, decided=False)
+    if exact or (exact is None and landscape.n <= EXACT_PROFILE_LIMIT):
+        return told(lambda x: x.value, exact=True, decided=True)
+    return told(float, exact=False, decided=True)
 
 
 def _of_segments(core: Core, exact: bool | None, digits: int | None) -> Profile:

@@ -49,7 +49,8 @@ def sites(
     """Print expected steps, expected visits and the law of visits per position.
 
     They are fractions up to n = 300, and beyond it decimals whose digits are all certain. With
-    --digits so many are asked for; where some are not certain, the exit code is 3.
+    --digits so many are asked for; where some are not certain, the exit code is 3. Where the order
+    of Q-values stays open they are enclosed between two ends.
     """
     from markov_lrsao.answers.profile import EXACT_PROFILE_LIMIT, profile
     from markov_lrsao.cli.distribution import check_plot
@@ -71,7 +72,8 @@ def sites(
         },
         lambda: _text(found) + ("" if plot is None else f"\n\nwritten: {plot}"),
     )
-    if wanted is not None and not found.certified:
+    promised = digits is not None or (wanted is not None and found.decided)
+    if promised and not found.certified:
         raise typer.Exit(NOT_CERTIFIED)
 
 
@@ -81,7 +83,7 @@ def _object(found: Profile, asked: bool) -> dict[str, Any]:
     def text(value: Any) -> Any:
         if found.exact:
             return rational_text(value)
-        return value.to_dict() if asked else value.decimal
+        return value.to_dict() if asked or not found.decided else value.decimal
 
     positions = []
     for p, (steps, visits) in enumerate(zip(found.steps, found.visits, strict=True)):
@@ -90,15 +92,17 @@ def _object(found: Profile, asked: bool) -> dict[str, Any]:
             row["visit_law"] = [text(w) for w in found.visit_laws[p]]
         positions.append(row)
     certain = {} if found.digits is None else {"digits": found.digits, "certified": found.certified}
-    return {"exact": found.exact, **certain, "positions": positions}
+    return {"exact": found.exact, "decided": found.decided, **certain, "positions": positions}
 
 
 def _text(found: Profile) -> str:
-    from markov_lrsao.exact.digits import Digits
+    from markov_lrsao.exact.digits import Digits, with_digits
 
     def short(value: Any) -> str:
-        """Return the digits that were asked for, else six."""
-        few = Digits(value, value, 6) if found.exact else value
+        """Return the digits that were asked for, else six; both ends where they are not certain."""
+        few: Any = Digits(value, value, 6) if found.exact else with_digits(value, 6)
+        if not few.certified and not found.decided:
+            return str(few)
         return str(few.decimal) if found.digits is not None else f"{float(few.decimal):.6g}"
 
     count = len(found.steps)

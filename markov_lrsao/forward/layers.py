@@ -9,7 +9,9 @@ largest over all tables of s and all ways in which what is open may turn out,
     v_t(s) = 1 + (least or largest over possible greedy sets S of) mean over S of P_a v_(t+1),
 
 and behind the last layer stands what positions alone show (`forward.coarse`). Masses steer what is
-joined. No bound rests on them.
+joined, and so does what an earlier, coarser pass has learnt: how far least and largest are apart at
+tables like these. Where little is open, little is gained by telling them apart. No bound rests on
+either.
 """
 
 from __future__ import annotations
@@ -38,6 +40,10 @@ _CELLS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _CLASSES = (0, 1, 2, 3, 4, 6, 8, 12, 16)
 """First number of refusals of each class."""
 _RUNS, _LONGEST, _SEED = 3_000, 5_000, 1
+_CONTEXTS, _DEPTH = 2**20, 4
+"""Widths are learnt per context, the first levels of a table."""
+_LEAST_WIDTH = 1e-6
+"""Of the mean width: nothing weighs less."""
 _SLACK = 64 * 2.0**-53
 """A step multiplies and adds a few floats: far fewer roundings than this."""
 
@@ -86,6 +92,8 @@ class Layer:
     mask: npt.NDArray[np.int32]
     classes: npt.NDArray[np.int8]
     target: npt.NDArray[np.int32]
+    context: npt.NDArray[np.int32]
+    mass: npt.NDArray[np.float32]
 
 
 class Waiting:
@@ -156,11 +164,15 @@ class Layers:
     Parameters
     ----------
     always : so many levels of what matters most are told apart, however unlikely a table is
+    widths : `widths` of another pass over the same law, to steer by
 
     Attributes
     ----------
+    widths : set by `solved`: per context the mean width of what is known of E[T]; None where it
+        may be infinite
     tables : of the newest layer
     kept : all layers before it
+    always : as above; may be set between steps
     nodes : number of tables made
 
     Raises
@@ -169,7 +181,7 @@ class Layers:
         There are too many actions.
     """
 
-    def __init__(self, law: StepLaw, *, always: int = 2) -> None:
+    def __init__(self, law: StepLaw, *, always: int = 3, widths: FloatArray | None = None) -> None:
         law.check_bounded()
         law.check_greedy()
         if len(law.actions) > MOST_ACTIONS:
@@ -186,7 +198,8 @@ class Layers:
         self._unit = float(np.abs(self.arrays.gains[self.arrays.gains[:, 0] != 0]).min()) / 4
         self._scratch = _Scratch()
         self._small = 0.0
-        self._always = always
+        self.always, self._matters = always, widths
+        self.widths: FloatArray | None = None
         self.tables = Tables.empty(1, rows * actions, rows * actions * (actions - 1) // 2)
         start = self.tables
         start.position[:], start.phase[:], start.mass[:] = 0, self._ahead[0], 1.0
@@ -222,8 +235,8 @@ class Layers:
         np.maximum(after.phase, self._ahead[after.position], out=after.phase)
         into = np.empty(len(under_way), dtype=np.int64)
         left = gathering.gather(
-            *(after.arrays, a.row_of, a.actions, self._levels, self._unit, self._small),
-            self._always,
+            *(after.arrays, self._weights(after), a.row_of, a.actions),
+            *(self._levels, self._unit, self._small, self.always),
             *(self._scratch.of(len(under_way)), into),
         )
         target[under_way] = into
@@ -234,11 +247,28 @@ class Layers:
                 masks.astype(np.int32),
                 classes.astype(np.int8),
                 target,
+                self._contexts(now),
+                now.mass.astype(np.float32),
             )
         )
         self.tables = after.chosen(slice(0, left))
         self.nodes += left
         self._steer(left, largest)
+
+    def _contexts(self, tables: Tables) -> npt.NDArray[np.int32]:
+        found = np.empty(len(tables.mass), dtype=np.int32)
+        gathering.contexts(
+            *(tables.arrays, self.arrays.row_of, self.arrays.actions),
+            *(self._levels, self._unit, _DEPTH, _CONTEXTS, found),
+        )
+        return found
+
+    def _weights(self, tables: Tables) -> FloatArray:
+        """Return how much it matters to tell tables apart; the sum is that of their masses."""
+        if self._matters is None:
+            return tables.mass
+        weight = tables.mass * self._matters[self._contexts(tables)]
+        return np.asarray(weight * (tables.mass.sum() / max(weight.sum(), 1e-300)))
 
     def _steer(self, left: int, largest: int) -> None:
         """Join more if tables are too many, fewer if they are not."""
@@ -251,6 +281,7 @@ class Layers:
         """Return bounds of E[T] and of the phases: [table of the first layer, quantity, side]."""
         a, w = self.arrays, self.waiting
         following = self.coarse.steps[self.tables.position, self.tables.phase]
+        widths, masses, finite = np.zeros(_CONTEXTS), np.zeros(_CONTEXTS), True
         for layer in reversed(self.kept):
             found = np.empty((len(layer.position), *following.shape[1:]))
             layers.backwards(
@@ -259,6 +290,14 @@ class Layers:
                 *(following, self.coarse.steps, _SLACK, found),
             )
             following = found
+            finite = finite and bool(np.isfinite(found[:, 0, 1]).all())
+            if finite:
+                np.add.at(widths, layer.context, (found[:, 0, 1] - found[:, 0, 0]) * layer.mass)
+                np.add.at(masses, layer.context, layer.mass)
+        if finite and widths.sum() > 0:
+            mean = widths.sum() / masses.sum()
+            met = np.where(masses > 0, widths / np.maximum(masses, 1e-300), mean)
+            self.widths = np.maximum(met / mean, _LEAST_WIDTH)
         return following
 
 

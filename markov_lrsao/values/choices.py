@@ -37,6 +37,7 @@ from markov_lrsao.values.refinement import Refined
 __all__ = [
     "Bounds",
     "bound_moments",
+    "bound_sums",
     "probability_of_choice",
     "probability_of_reaching",
     "steps_before_choice",
@@ -149,6 +150,24 @@ def bound_moments(
             values.append([fmpq(0)] * size if nothing else _bound(system, constant, sign))
         sides.append([tuple(values[k][i] for k in range(order + 1)) for i in range(size)])
     return Bounds(*sides)
+
+
+def bound_sums(
+    refined: Refined, costs: Sequence[Sequence[fmpq]]
+) -> list[tuple[list[fmpq], list[fmpq]]]:
+    """Return bounds, per state, of the expected sum of every cost until the exit, over all choices.
+
+    U >= c + P U for every option bounds it from above, by the argument for k = 1 of moments.
+
+    Parameters
+    ----------
+    costs : each per option, states by number and their options in order; none is negative
+    """
+    system = _system(refined, lambda _: False, 0)
+    return [
+        ([max(v, fmpq(0)) for v in _bound(system, cost, -1)], _bound(system, cost, 1))
+        for cost in costs
+    ]
 
 
 def probability_of_choice(refined: Refined, traps: Collection[int] = ()) -> list[fmpq]:

@@ -315,13 +315,17 @@ def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined 
         [partial(whole, unit * mesh, exact_bits=0, near=True) for mesh in _FINE_MESHES],
     ]
     with progress("following values", total=sum(map(len, families))) as bar:
+        too_many = False
         for number, family in enumerate(families):
             explored = False
+            if number == 2 and too_many:
+                continue  # with longer exact values the same mesh has more states yet
             for way in family:
                 bar.advance()
                 found = attempt(way)
                 yield found
                 if isinstance(found, Refused):
+                    too_many = isinstance(found.reason, StateSpaceTooLargeError)
                     break  # finer levels do not help
                 explored = True
             if number == 0 and explored:

@@ -85,6 +85,20 @@ def solved(state: Path) -> int:
         return 0
 
 
+@pytest.mark.parametrize("address", ["local", "127.0.0.1", "tcp://127.0.0.1:port"])
+def test_an_address_that_is_none_is_one_line(address: str) -> None:
+    pytest.importorskip("distributed")
+    done = subprocess.run(
+        [sys.executable, "-m", "markov_lrsao", "curve", "--n", "20:40:10", "--scheduler", address],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"markov-lrsao: scheduler {address} cannot be reached")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_one_line() -> None:
     pytest.importorskip("distributed")

@@ -179,6 +179,36 @@ def test_runs_stay_within_the_tables(point: Point) -> None:
     assert strays(law, layers, every, 40) == 0
 
 
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_no_truth_rests_on_what_steers(seed: int) -> None:
+    """Widths that nobody learnt, and levels that change on the way, lose no run."""
+    law = law_of(POINTS[0])
+    widths = 10.0 ** np.random.default_rng(seed).uniform(-6, 3, 2**20)
+    layers = Layers(law, widths=widths)
+    every = [layers.tables]
+    for depth in range(25):
+        layers.always = 3 - depth // 9
+        layers.step(150)
+        every.append(layers.tables)
+    assert strays(law, layers, every, 40) == 0
+
+
+@pytest.mark.slow
+def test_what_is_learnt_narrows() -> None:
+    """As many tables, told apart where it was wide: a third less is open."""
+    law = law_of(POINTS[0])
+    widths, found = None, []
+    for _ in range(2):
+        layers = Layers(law, widths=widths)
+        while layers.going > 1e-3:
+            layers.step(4_000)
+        found.append(layers.solved()[0, 0])
+        widths = layers.widths
+    (low, high), (least, most) = found
+    assert most - least < 0.8 * (high - low)
+    assert max(low, least) < 61.6 < min(high, most)  # 61.63 +- 0.12, by 200,000 runs
+
+
 def _narrow_ends(layers: Layers) -> None:
     least = np.zeros_like(layers.coarse.least)
     layers.coarse = replace(layers.coarse, least=least)
@@ -303,9 +333,13 @@ def test_candidates_for_positions_are_checked() -> None:
 
 
 def test_no_upper_end_where_runs_can_get_stuck() -> None:
-    found = bounds(law_of((9, 2, "4/5", "1/10", "30")), 500)
+    layers = Layers(law_of((9, 2, "4/5", "1/10", "30")))
+    while layers.going > 1e-3 and len(layers.kept) < 400:
+        layers.step(500)
+    found = layers.solved()[0]
     assert found[0, 1] == np.inf
     assert np.isfinite(found[1]).all()
+    assert layers.widths is None  # nothing to steer by
 
 
 @pytest.mark.slow

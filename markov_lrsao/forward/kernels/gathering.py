@@ -14,7 +14,7 @@ import numpy as np
 from markov_lrsao.compiled import compiled
 from markov_lrsao.forward.kernels.cloud import OPEN, UNKNOWN, _copy, _mixed
 
-__all__ = ["gather"]
+__all__ = ["contexts", "gather"]
 
 _NONE = np.uint64(0)
 
@@ -52,35 +52,58 @@ def _slot(keys, key):
     return j
 
 
+@compiled(forceinline=True, allocates=False)
+def _met(position, phase, order, s, row_of, actions):
+    """Return a key of a table's position, phase and order of the row met."""
+    pairs = actions * (actions - 1) // 2
+    h = _mixed(np.uint64(position[s]), np.uint64(phase[s]))
+    row = row_of[position[s]]
+    for k in range(row * pairs, (row + 1) * pairs):
+        h = _mixed(h, np.uint64(order[s, k] + 1))
+    return h
+
+
 @compiled(allocates=False)
-def gather(tables, row_of, actions, levels, unit, small, always, scratch, target):
-    """Join tables that are alike, the less likely the more of them; return how many are left.
+def contexts(tables, row_of, actions, levels, unit, depth, size, found):
+    """Write for every table a number below `size`: what its first levels tell apart, hashed.
+
+    Others may have the same one. It says where experience with like tables is kept.
+    """
+    position, phase, low, high, _, order, _ = tables
+    phases = len(levels) // len(row_of)
+    for s in range(len(position)):
+        h = _met(position, phase, order, s, row_of, actions)
+        place = position[s] * phases + phase[s]
+        for g in range(depth):
+            h = _finer(h, levels[place, g], low, high, order, s, actions, unit)
+        found[s] = h % np.uint64(size)
+
+
+@compiled(allocates=False)
+def gather(tables, weight, row_of, actions, levels, unit, small, always, scratch, target):
+    """Join tables that are alike, the less they weigh the more of them; return how many are left.
 
     Tables at the same position, in the same phase and with the same order of the row met are told
-    apart level by level, as long as together they have at least the mass `small`. The first of
-    those that become one has the hull of them all, and of their orders what they agree in.
+    apart level by level, as long as together they weigh at least `small`. The first of those that
+    become one has the hull of them all, and of their orders what they agree in.
 
     Parameters
     ----------
+    weight : how much it matters that a table is told apart
     levels : [place, level], a place being a position and a phase: (row, 0) tells orders of the row
         apart, (row, c) values, with c cells to an octave
-    always : so many levels are told apart whatever the mass: without them the worst may happen
+    always : so many levels are told apart whatever they weigh: without them the worst may happen
         for good
     scratch : keys of tables; tables that are still told apart, and their slots; keys, masses and
         first tables of a hash table
     target : written: table -> number of the one that it has become
     """
-    position, phase, low, high, _, order, mass = tables
+    position, phase, low, high, _, order, _ = tables
     own, active, slots, keys, masses, first = scratch
-    pairs = actions * (actions - 1) // 2
     count = len(position)
     phases = len(levels) // len(row_of)
     for s in range(count):
-        h = _mixed(np.uint64(position[s]), np.uint64(phase[s]))
-        row = row_of[position[s]]
-        for k in range(row * pairs, (row + 1) * pairs):
-            h = _mixed(h, np.uint64(order[s, k] + 1))
-        own[s] = h | np.uint64(1)
+        own[s] = _met(position, phase, order, s, row_of, actions) | np.uint64(1)
         active[s] = s
     remaining = count
     for g in range(-1, levels.shape[1]):
@@ -94,7 +117,7 @@ def gather(tables, row_of, actions, levels, unit, small, always, scratch, target
         for x in range(remaining):
             j = _slot(keys, own[active[x]])
             keys[j] = own[active[x]]
-            masses[j] += mass[active[x]]
+            masses[j] += weight[active[x]]
             slots[x] = j
         still = 0
         for x in range(remaining):
