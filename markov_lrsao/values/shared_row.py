@@ -181,7 +181,9 @@ class SharedRow:
         self.options: list[Option] = []
         self.cut: list[int] = []
         self.open = 0
-        self._number: dict[Walk, int] = {}
+        self._number: dict[tuple[Any, ...], int] = {}
+        self._forms: dict[tuple[int, ...], Form] = {}
+        self._again: dict[tuple[int, bool], Form] = {}
 
     def explore(self, largest: int) -> None:
         """Find all states, from the start.
@@ -237,8 +239,9 @@ class SharedRow:
 
     def _begin(self) -> None:
         actions, slopes = len(self.law.actions), len(self.slopes)
-        start = Walk(0, 0, (EXACTLY_ZERO,) * actions, (0,) * slopes, (None,) * slopes, ())
-        self._number = {start: 0}
+        zero = self._one_of(EXACTLY_ZERO)
+        start = Walk(0, 0, (zero,) * actions, (0,) * slopes, (None,) * slopes, ())
+        self._number = {self._key(start): 0}
         self.states, self.options, self.cut, self.open = [start], [], [], 0
 
     def _expanded(self, i: int) -> list[Option]:
@@ -253,7 +256,7 @@ class SharedRow:
                 target = OPTIMUM
                 if way.target is not None:
                     walk = self._normal(way.target)
-                    target = self._number.setdefault(walk, len(self.states))
+                    target = self._number.setdefault(self._key(walk), len(self.states))
                     if target == len(self.states):
                         self.states.append(walk)
                 edges.setdefault(target, []).append((way.probability, way.steps))
@@ -461,7 +464,11 @@ class SharedRow:
         starts: list[tuple[int, Form]] = []
 
         def relax(form: Form, coarse: bool) -> Form:
+            if not form.terms:
+                return self._relaxed(form, coarse)
             relaxed = self.grid.relax(form, state.unknowns, known, coarse=coarse)
+            if not relaxed.terms:
+                return self._one_of(relaxed)
             for v, _ in relaxed.terms:
                 if v not in number:
                     number[v] = len(starts)
@@ -470,6 +477,8 @@ class SharedRow:
             return relaxed
 
         def renamed(form: Form) -> Form:
+            if not form.terms:
+                return form
             return form._replace(terms=tuple(sorted((number[v], c) for v, c in form.terms)))
 
         entries = [relax(f, False) for f in state.entries]
@@ -481,6 +490,33 @@ class SharedRow:
             words,
             tuple(f and renamed(f) for f in seen),
             tuple(state.unknowns[v]._replace(start=renamed(f)) for v, f in starts),
+        )
+
+    def _relaxed(self, form: Form, coarse: bool) -> Form:
+        """Return a form without unknowns relaxed; those of states have been so before."""
+        known = self._again.get((id(form), coarse))
+        if known is None:
+            known = self._one_of(self.grid.relax(form, (), {}, coarse=coarse))
+            again = self.grid.relax(known, (), {}, coarse=coarse)
+            self._again[id(known), coarse] = self._one_of(again)
+        return known
+
+    def _one_of(self, form: Form) -> Form:
+        """Return the one object that stands for a form without unknowns; it is kept for good."""
+        low, high = form.lower, form.upper
+        return self._forms.setdefault((int(low.p), int(low.q), int(high.p), int(high.q)), form)
+
+    def _key(self, walk: Walk) -> tuple[Any, ...]:
+        """Return what tells a walk from others: hashing fractions would take a third of the time.
+
+        Forms without unknowns are one object each (`_one_of`), and so their ids will do.
+        """
+        return (
+            *walk[:2],
+            tuple(f if f.terms else id(f) for f in walk.entries),
+            walk.words,
+            tuple(f and (f if f.terms else id(f)) for f in walk.above),
+            walk.unknowns,
         )
 
     def hidden(self, state: Walk) -> int:
