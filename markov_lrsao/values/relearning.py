@@ -46,6 +46,8 @@ LEAST_PLATEAUS = 3
 _MESHES = (fmpq(1, 4), fmpq(1, 64), fmpq(1, 512))
 _MOST_STATES = 150_000
 """About half a minute to explore."""
+_FEWER_STATES = 60_000
+"""The same for what comes after the coarse mesh, which has given an answer by then."""
 _NEGLIGIBLE = 1e-7
 """Steps that states which are not looked at may add to E[T], about."""
 _WIDEST = fmpq(1)
@@ -75,12 +77,12 @@ def enclose_shared_row(
     progress: Progress = no_progress,
 ) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
-    most = largest or _MOST_STATES
+    most, fewer = largest or _MOST_STATES, largest or _FEWER_STATES
     coarse, *finer = _MESHES
     ways = [
         partial(_answer, place, coarse, moments, most),
-        partial(_by_lumps, place, moments, tolerance, most),
-        *(partial(_answer, place, mesh, moments, most) for mesh in finer),
+        partial(_by_lumps, place, moments, tolerance, fewer),
+        *(partial(_answer, place, mesh, moments, fewer) for mesh in finer),
     ]
     best: Answer | None = None
     with progress("refining values", total=len(ways)) as bar:
