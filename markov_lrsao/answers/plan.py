@@ -363,11 +363,10 @@ def after_cut(
 
 def quotient(law: StepLaw, options: Options) -> Followed | Refused:
     """Find the quotient of all (position, table), in which nothing is open."""
-    from markov_lrsao.values.quotient.level import quotient_level
-    from markov_lrsao.values.whole_run import MOST_LUMPS
+    from markov_lrsao.values.whole_run import MOST_LUMPS, stable_quotient
 
     largest = min(MOST_LUMPS, options.max_states or MOST_LUMPS)
-    found = attempt(lambda: quotient_level(law, largest=largest))
+    found = stable_quotient(law, largest)
     return found if isinstance(found, Refused) else Followed(iter((found,)))
 
 
