@@ -291,8 +291,8 @@ def _solve(
     match chosen:
         case Refused():
             return chosen
-        case Doomed(trap, states):
-            return _infinite(law, trap, "signs", states, moments)
+        case Doomed(trap, states, method):
+            return _infinite(law, trap, method, states, moments)
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
     from markov_lrsao.answers.counting import solved

@@ -6,7 +6,8 @@ last where counts are unbounded, agent states have several positions, or slopes 
 Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
-any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL). Three and more plateaus
+any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL), and where the quotient of
+all tables is not found, so may runs that are played and proved not to end (`Doomed`, small n). Three and more plateaus
 that share a row have a way of their own (`Relearnt`, any n) where segments leave them open. What
 fails gives its reason (`Refused`); simulation is then the way.
 
@@ -142,10 +143,14 @@ class Trapped:
 
 @dataclass(frozen=True, eq=False)
 class Doomed:
-    """The signs of few rows tell with which probability runs never end, whatever is decided."""
+    """Runs never end with some probability, whatever is decided.
+
+    The signs of few rows tell so, or runs that are played and proved to be stuck.
+    """
 
     trap: Trap
     states: int
+    method: str = "signs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,19 +384,26 @@ def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounde
     return found
 
 
-def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
-    """Follow values through the whole run, or find a trap after the cut."""
+def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Doomed | Refused:
+    """Follow values through the whole run, or find a trap: after the cut, or by playing runs."""
     from markov_lrsao.values.enclosure import trap_after_cut
-    from markov_lrsao.values.whole_run import chains_with_values
+    from markov_lrsao.values.whole_run import chains_or_trap
 
     largest = MOST_VALUED_STATES if options.max_states is None else options.max_states
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
     exact = wants_exact(options) and is_small(law)
-    levels = chains_with_values(law, largest, options.progress, exact=exact)
-    if not isinstance(levels, Refused):
-        return Followed(levels)
+    play = exact and options.wide
+    levels = chains_or_trap(law, largest, options.progress, exact=exact, play=play)
+    match levels:
+        case Trap():
+            narrower = trap_after_cut(law)
+            return Trapped(*narrower) if narrower else Doomed(levels, 1, "runs")
+        case Refused():
+            pass
+        case _:
+            return Followed(levels)
     if not unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
     return Refused(
