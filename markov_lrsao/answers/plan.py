@@ -216,6 +216,9 @@ def plan(law: StepLaw, options: Options) -> Plan:
             if options.method == "auto" and (stuck := told_by_signs(law)):
                 return Doomed(*stuck)
             by_values: Plan = found
+            quick = options.method == "auto" and options.wide and wants_exact(options)
+            if quick and is_small(law) and (soon := _quickly(law, options)):
+                return soon
             if options.method != "joint":
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
             match by_values:
@@ -226,6 +229,30 @@ def plan(law: StepLaw, options: Options) -> Plan:
                     return by_values if isinstance(exact, Refused) else exact
             return by_values
     return found
+
+
+def _quickly(law: StepLaw, options: Options) -> Plan | None:
+    """Return what a small law is answered by within seconds, if it is.
+
+    Few values after the cut; a small quotient; or runs that are played, and proved to be stuck. All
+    other ways that follow values may take a minute before they tell that they do not fit.
+    """
+    from markov_lrsao.values.enclosure import trap_after_cut
+    from markov_lrsao.values.quotient.level import quick_quotient
+    from markov_lrsao.values.stuck import seen_trap
+    from markov_lrsao.values.whole_run import MOST_LUMPS
+
+    few = after_cut(law, tolerance=options.tolerance, hasty=True)
+    if isinstance(few, Counted):
+        return few
+    stable = quick_quotient(law, min(MOST_LUMPS, options.max_states or MOST_LUMPS))
+    if not isinstance(stable, Refused):
+        return Followed(iter((stable,)))
+    trap = seen_trap(law)
+    if trap is None:
+        return None
+    narrower = trap_after_cut(law)
+    return Trapped(*narrower) if narrower else Doomed(trap, 1, "runs")
 
 
 def wants_exact(options: Options) -> bool:
@@ -351,13 +378,14 @@ def after_cut(
     *,
     tolerance: fmpq = TOLERANCE,
     largest: int | None = None,
+    hasty: bool = False,
     progress: Progress = no_progress,
 ) -> Counted | Bounded | Refused:
     """Count crossings, with values after the cut; see `resolve`."""
     from markov_lrsao.crossing.decomposition import Decomposition
     from markov_lrsao.values.enclosure import resolve
 
-    found = resolve(law, tolerance=tolerance, largest=largest, progress=progress)
+    found = resolve(law, tolerance=tolerance, largest=largest, hasty=hasty, progress=progress)
     match found:
         case Refused():
             return found
@@ -384,26 +412,19 @@ def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounde
     return found
 
 
-def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Doomed | Refused:
-    """Follow values through the whole run, or find a trap: after the cut, or by playing runs."""
+def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
+    """Follow values through the whole run, or find a trap after the cut."""
     from markov_lrsao.values.enclosure import trap_after_cut
-    from markov_lrsao.values.whole_run import chains_or_trap
+    from markov_lrsao.values.whole_run import chains_with_values
 
     largest = MOST_VALUED_STATES if options.max_states is None else options.max_states
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
     exact = wants_exact(options) and is_small(law)
-    play = exact and options.wide
-    levels = chains_or_trap(law, largest, options.progress, exact=exact, play=play)
-    match levels:
-        case Trap():
-            narrower = trap_after_cut(law)
-            return Trapped(*narrower) if narrower else Doomed(levels, 1, "runs")
-        case Refused():
-            pass
-        case _:
-            return Followed(levels)
+    levels = chains_with_values(law, largest, options.progress, exact=exact)
+    if not isinstance(levels, Refused):
+        return Followed(levels)
     if not unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
     return Refused(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
@@ -25,7 +25,8 @@ from markov_lrsao.values.closed import closed_from
 
 __all__ = ["Beginning", "beginnings", "seen_trap"]
 
-Number: TypeAlias = "float | fmpq"
+Number: TypeAlias = Any
+"""A float, or a rational."""
 Steps: TypeAlias = list[tuple[int, int]]
 """Action and direction of every step."""
 _RUNS, _LONGEST = 600, 600

@@ -28,7 +28,6 @@ from markov_lrsao.chains.chain import MarkovChain
 from markov_lrsao.crossing.blocks import Corridor, Edge, Exit, State, Stretch, Target
 from markov_lrsao.crossing.decomposition import cut_of
 from markov_lrsao.errors import CrossingError, Refused, StateSpaceTooLargeError, attempt
-from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.automata import RowAutomata
@@ -39,13 +38,11 @@ from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import added_edges
 from markov_lrsao.values.quotient.level import quick_quotient, quotient_level
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine
-from markov_lrsao.values.stuck import seen_trap
 from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut, merged_tail
 
 __all__ = [
     "MOST_LUMPS",
     "chain_with_values",
-    "chains_or_trap",
     "chains_with_values",
     "describe_state",
     "everything",
@@ -268,28 +265,12 @@ def chains_with_values(
     ----------
     exact : look for the quotient of all tables before anything is left open; this takes seconds
     """
-    found = chains_or_trap(law, largest, progress, exact=exact, play=False)
-    assert not isinstance(found, Trap)
-    return found
-
-
-def chains_or_trap(
-    law: StepLaw, largest: int, progress: Progress = no_progress, *, exact: bool, play: bool
-) -> Iterator[Refined] | Trap | Refused:
-    """Return the same, or a trap that runs are seen to enter.
-
-    Parameters
-    ----------
-    play : where no quotient is found, play runs before more states are explored
-    """
     refused = Refused(StateSpaceTooLargeError("no way of following values applies"))
-    levels: Iterator[Refined | Refused | Trap] = _levels(law, largest, progress)
+    levels = _levels(law, largest, progress)
     if exact:
-        levels = _quotient_first(law, levels, min(largest, MOST_LUMPS), play=play)
+        levels = _quotient_first(law, levels, min(largest, MOST_LUMPS))
     for found in levels:
         match found:
-            case Trap():
-                return found
             case Refined():
                 return itertools.chain(
                     (found,), (finer for finer in levels if isinstance(finer, Refined))
@@ -300,12 +281,9 @@ def chains_or_trap(
 
 
 def _quotient_first(
-    law: StepLaw, levels: Iterator[Refined | Refused | Trap], largest: int, *, play: bool
-) -> Iterator[Refined | Refused | Trap]:
-    """Yield the quotient instead of the first level that leaves something open, if it is finite.
-
-    If it is not, a trap that runs are seen to enter.
-    """
+    law: StepLaw, levels: Iterator[Refined | Refused], largest: int
+) -> Iterator[Refined | Refused]:
+    """Yield the quotient instead of the first level that leaves something open, if it is finite."""
     tried = False
     for found in levels:
         match found:
@@ -317,14 +295,7 @@ def _quotient_first(
                 is_open = bool(found.undecided)
         if is_open and not tried:
             tried = True
-            quick = attempt(lambda: quick_quotient(law, largest=largest))
-            if isinstance(quick, Refined):
-                yield quick
-                return
-            if play and (trap := seen_trap(law)) is not None:
-                yield trap
-                return
-            stable = attempt(lambda: quotient_level(law, largest=largest))
+            stable = stable_quotient(law, largest)
             if isinstance(stable, Refined):
                 yield stable
                 return

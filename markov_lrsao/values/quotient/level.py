@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from flint import fmpq
 
@@ -24,19 +25,26 @@ _QUICK = 1_000
 """A quotient that planes of a bold style find has mostly less than 200 lumps."""
 
 
-def quick_quotient(law: StepLaw, *, largest: int) -> Refined:
+def quick_quotient(law: StepLaw, largest: int) -> Refined | Refused:
     """Return the quotient, if one of the bolder styles finds it within a second or two.
 
-    Raises
-    ------
-    StateSpaceTooLargeError, CrossingError
+    A law keeps the outcome: who asks again is answered at once.
     """
     few = min(_QUICK, largest)
+    key = ("quick quotient", few)
+    if key not in law.derived:
+        law.derived[key] = _quick(law, few)
+    found: Refined | Refused = law.derived[key]
+    return found
+
+
+def _quick(law: StepLaw, largest: int) -> Refined | Refused:
+    found: Refined | Refused = Refused(StateSpaceTooLargeError("no style of cutting was tried"))
     for style in (PLAIN, BOLD):
-        found = attempt(lambda by=style: quotient_level(law, largest=few, style=by))  # type: ignore[misc]
+        found = attempt(partial(quotient_level, law, largest=largest, style=style))
         if not isinstance(found, Refused):
-            return found
-    raise StateSpaceTooLargeError(f"no style of cutting ends with {few:,} lumps of tables")
+            break
+    return found
 
 
 def quotient_level(law: StepLaw, *, largest: int, style: Style = STEADY) -> Refined:
