@@ -30,9 +30,11 @@ from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
     Refused,
+    SolverError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
     attempt,
+    granted,
 )
 from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.joint.enumeration import enumerate_joint
@@ -56,6 +58,7 @@ __all__ = [
     "Doomed",
     "Followed",
     "Joint",
+    "Lumped",
     "Method",
     "Options",
     "Plan",
@@ -69,6 +72,7 @@ __all__ = [
     "crossing",
     "is_small",
     "joint",
+    "lumped",
     "plan",
     "quotient",
     "slopes_follow",
@@ -79,6 +83,8 @@ __all__ = [
 Method = Literal["auto", "joint", "crossing", "segments"]
 MOST_VALUED_STATES = 250_000
 """Default limit of chains with values: some 20 seconds to explore."""
+MOST_WIDE_STATES = 40_000
+"""The same where other ways lead to an enclosure: larger chains take minutes to solve."""
 _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 _LARGE_BLOCK = 300
@@ -154,6 +160,14 @@ class Doomed:
 
 
 @dataclass(frozen=True, eq=False)
+class Lumped:
+    """No quotient of all tables is found, but lumps of them enclose E[T] and the phases."""
+
+    bounds: list[tuple[fmpq, fmpq]]
+    lumps: int
+
+
+@dataclass(frozen=True, eq=False)
 class Relearnt:
     """Three plateaus or more share a row, which is followed by values; all choices are bounded."""
 
@@ -161,7 +175,7 @@ class Relearnt:
 
 
 Plan: TypeAlias = (
-    Joint | Counted | Composed | Bounded | Followed | Trapped | Doomed | Relearnt | Refused
+    Joint | Counted | Composed | Bounded | Followed | Trapped | Doomed | Lumped | Relearnt | Refused
 )
 
 
@@ -234,8 +248,9 @@ def plan(law: StepLaw, options: Options) -> Plan:
 def _quickly(law: StepLaw, options: Options) -> Plan | None:
     """Return what a small law is answered by within seconds, if it is.
 
-    Few values after the cut; a small quotient; or runs that are played, and proved to be stuck. All
-    other ways that follow values may take a minute before they tell that they do not fit.
+    Few values after the cut; a small quotient; runs that are played, and proved to be stuck; lumps
+    of tables that tell E[T] well enough though no quotient is found. All other ways that follow
+    values may take a minute before they tell that they do not fit.
     """
     from markov_lrsao.values.enclosure import trap_after_cut
     from markov_lrsao.values.quotient.level import quick_quotient
@@ -249,10 +264,29 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
     if not isinstance(stable, Refused):
         return Followed(iter((stable,)))
     trap = seen_trap(law)
-    if trap is None:
+    if trap is not None:
+        narrower = trap_after_cut(law)
+        return Trapped(*narrower) if narrower else Doomed(trap, 1, "runs")
+    enclosed = lumped(law, options, hasty=True)
+    if isinstance(enclosed, Refused):
         return None
-    narrower = trap_after_cut(law)
-    return Trapped(*narrower) if narrower else Doomed(trap, 1, "runs")
+    low, high = enclosed.bounds[0]
+    return enclosed if high - low <= options.tolerance * low else None
+
+
+def lumped(law: StepLaw, options: Options, *, hasty: bool = False) -> Lumped | Refused:
+    """Enclose E[T] by lumps of tables that need not be stable."""
+    from markov_lrsao.values.lumped_tables import enclose_by_lumped_tables
+
+    found = attempt(
+        lambda: granted(
+            enclose_by_lumped_tables(
+                law, tolerance=options.tolerance, hasty=hasty, progress=options.progress
+            )
+        ),
+        (StateSpaceTooLargeError, CrossingError, SolverError),
+    )
+    return found if isinstance(found, Refused) else Lumped(*found)
 
 
 def wants_exact(options: Options) -> bool:
@@ -418,6 +452,8 @@ def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
     from markov_lrsao.values.whole_run import chains_with_values
 
     largest = MOST_VALUED_STATES if options.max_states is None else options.max_states
+    if options.max_states is None and options.wide and is_small(law):
+        largest = MOST_WIDE_STATES  # lumps are the better way then
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)
