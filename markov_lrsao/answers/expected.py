@@ -80,7 +80,7 @@ _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
 _NARROW, _USEFUL = fmpq(1, 1000), fmpq(1, 2)
-"""Relative widths: of an enclosure that is good enough, and of one beyond which layers are tried."""
+"""Relative widths of enclosures: good enough, and beyond which layers of tables are tried."""
 
 
 def check_hypothesis(

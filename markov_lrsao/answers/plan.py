@@ -7,9 +7,10 @@ Where patterns leave a comparison open, values are followed, in this order: afte
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
 any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL), and where the quotient of
-all tables is not found, so may runs that are played and proved not to end (`Doomed`, small n). Three and more plateaus
-that share a row have a way of their own (`Relearnt`, any n) where segments leave them open. What
-fails gives its reason (`Refused`); simulation is then the way.
+all tables is not found, so may runs that are played and proved not to end (`Doomed`, small n), or
+lumps of tables tell E[T] well enough (`Lumped`, small n). Three and more plateaus that share a row
+have a way of their own (`Relearnt`, any n) where segments leave them open. What fails gives its
+reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -237,7 +238,7 @@ def plan(law: StepLaw, options: Options) -> Plan:
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
             match by_values:
                 case Refused():
-                    return when_stuck(law, options)
+                    return when_stuck(law, options, hurried=quick and is_small(law))
                 case Bounded() if is_small(law) and wants_exact(options):
                     exact = quotient(law, options)
                     return by_values if isinstance(exact, Refused) else exact
@@ -248,9 +249,9 @@ def plan(law: StepLaw, options: Options) -> Plan:
 def _quickly(law: StepLaw, options: Options) -> Plan | None:
     """Return what a small law is answered by within seconds, if it is.
 
-    Few values after the cut; a small quotient; runs that are played, and proved to be stuck; lumps
-    of tables that tell E[T] well enough though no quotient is found. All other ways that follow
-    values may take a minute before they tell that they do not fit.
+    Few values after the cut; a small quotient; runs that are played, and proved to be stuck; a
+    larger quotient; lumps of tables that tell E[T] well enough though no quotient is found. All
+    other ways that follow values may take a minute before they tell that they do not fit.
     """
     from markov_lrsao.values.enclosure import trap_after_cut
     from markov_lrsao.values.quotient.level import quick_quotient
@@ -267,6 +268,9 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
     if trap is not None:
         narrower = trap_after_cut(law)
         return Trapped(*narrower) if narrower else Doomed(trap, 1, "runs")
+    exact = quotient(law, options)
+    if not isinstance(exact, Refused):
+        return exact
     enclosed = lumped(law, options, hasty=True)
     if isinstance(enclosed, Refused):
         return None
@@ -276,8 +280,10 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
 
 def lumped(law: StepLaw, options: Options, *, hasty: bool = False) -> Lumped | Refused:
     """Enclose E[T] by lumps of tables that need not be stable."""
-    from markov_lrsao.values.lumped_tables import enclose_by_lumped_tables
+    from markov_lrsao.answers.lumped_tables import MOST_LUMPS, enclose_by_lumped_tables
 
+    if options.max_states is not None and options.max_states < MOST_LUMPS:
+        return Refused(StateSpaceTooLargeError(f"some {MOST_LUMPS:,} lumps of tables are needed"))
     found = attempt(
         lambda: granted(
             enclose_by_lumped_tables(
@@ -446,14 +452,21 @@ def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounde
     return found
 
 
-def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
-    """Follow values through the whole run, or find a trap after the cut."""
+def when_stuck(
+    law: StepLaw, options: Options, *, hurried: bool = False
+) -> Followed | Trapped | Refused:
+    """Follow values through the whole run, or find a trap after the cut.
+
+    Parameters
+    ----------
+    hurried : there are other ways to an answer where the chain is large
+    """
     from markov_lrsao.values.enclosure import trap_after_cut
     from markov_lrsao.values.whole_run import chains_with_values
 
     largest = MOST_VALUED_STATES if options.max_states is None else options.max_states
-    if options.max_states is None and options.wide and is_small(law):
-        largest = MOST_WIDE_STATES  # lumps are the better way then
+    if options.max_states is None and hurried:
+        largest = MOST_WIDE_STATES
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)

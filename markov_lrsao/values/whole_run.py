@@ -303,11 +303,29 @@ def _quotient_first(
 
 
 def stable_quotient(law: StepLaw, largest: int) -> Refined | Refused:
-    """Return the quotient of all tables by whichever style of cutting finds it, bold ones first."""
-    quick = attempt(lambda: quick_quotient(law, largest=largest))
+    """Return the quotient of all tables by whichever style of cutting finds it, bold ones first.
+
+    A law keeps the outcome: who asks again is answered at once.
+    """
+    quick = quick_quotient(law, largest)
     if not isinstance(quick, Refused):
         return quick
-    return attempt(lambda: quotient_level(law, largest=largest))
+    key = ("quotient", largest)
+    if key not in law.derived:
+        law.derived[key] = attempt(lambda: quotient_level(law, largest=largest))
+    found: Refined | Refused = law.derived[key]
+    return found
+
+
+def _few_states(law: StepLaw, mesh: fmpq, largest: int) -> Refined:
+    """Follow few values through few states.
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+    """
+    few = min(largest, _FEW) if undecided_rows(automata_of(law)) else largest
+    return everything(law, mesh, exact_bits=_FEW_BITS, largest=few)
 
 
 def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined | Refused]:
@@ -321,8 +339,8 @@ def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined 
         # Few values first, and few states: often they are enough, and where they are not the
         # quotient of all tables may be found sooner than that they are too many. Then exact values,
         # for ties; then fine meshes, for which exact values would be too many, and with the rows
-        # next to the open ones.
-        [partial(everything, law, coarsest, exact_bits=_FEW_BITS, largest=min(largest, _FEW))],
+        # next to the open ones. Where patterns decide there are no values, and no need to hurry.
+        [partial(_few_states, law, coarsest, largest)],
         [partial(whole, coarsest, exact_bits=_FEW_BITS)],
         [partial(whole, unit * mesh, exact_bits=_EXACT_BITS) for mesh in _MESHES],
         [partial(whole, unit * mesh, exact_bits=0, near=True) for mesh in _FINE_MESHES],

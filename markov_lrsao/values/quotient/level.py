@@ -8,11 +8,11 @@ from functools import partial
 from flint import fmpq
 
 from markov_lrsao.crossing.blocks import Edge, Exit, State, Stretch
+from markov_lrsao.errors import Refused, StateSpaceTooLargeError, attempt
 from markov_lrsao.model.law import UP, StepLaw, add_shares
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
-from markov_lrsao.errors import Refused, StateSpaceTooLargeError, attempt
 from markov_lrsao.values.quotient.cutting import BOLD, PLAIN, STEADY, Style
 from markov_lrsao.values.quotient.lumps import Lump
 from markov_lrsao.values.quotient.minimising import minimise
@@ -21,7 +21,7 @@ from markov_lrsao.values.refinement import Refined
 
 __all__ = ["quick_quotient", "quotient_level"]
 
-_QUICK = 1_000
+_QUICK = 500
 """A quotient that planes of a bold style find has mostly less than 200 lumps."""
 
 

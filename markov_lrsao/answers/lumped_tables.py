@@ -33,12 +33,12 @@ from markov_lrsao.values.quotient.minimising import Minimised
 from markov_lrsao.values.quotient.systems import Place
 from markov_lrsao.values.quotient.tables import Tables
 
-__all__ = ["LumpedTables", "enclose_by_lumped_tables"]
+__all__ = ["MOST_LUMPS", "LumpedTables", "enclose_by_lumped_tables"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Bounds: TypeAlias = list[tuple[fmpq, fmpq]]
 _FIRST, _GROWTH = 300, 1.4
-_FEW, _MANY = 1_500, 4_000
+_FEW, MOST_LUMPS = 1_500, 4_000
 """Lumps that are made in each style, and in the better of them: some ten seconds."""
 
 
@@ -215,7 +215,7 @@ def enclose_by_lumped_tables(
         else:
             if not hasty:
                 better = min(tables, key=lambda t: t.width)
-                better.refine(_MANY)
+                better.refine(MOST_LUMPS)
                 best = _both(best, better.enclosed())
                 bar.advance()
     assert best is not None
