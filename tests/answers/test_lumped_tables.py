@@ -9,12 +9,12 @@ from landscape_campaign import compare_mean, compare_runs
 from random_plateaus import RandomPlateaus
 
 from markov_lrsao import runtime
+from markov_lrsao.answers.lumped_tables import LumpedTables
 from markov_lrsao.answers.plan import Lumped, Options, lumped
 from markov_lrsao.errors import Refused
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward.coarse import coarse
 from markov_lrsao.forward.model import arrays_of
-from markov_lrsao.answers.lumped_tables import LumpedTables
 from markov_lrsao.values.quotient.cutting import BOLD, PLAIN, STEADY
 from markov_lrsao.values.quotient.level import quick_quotient, quotient_level
 from markov_lrsao.values.refinement import Refined
