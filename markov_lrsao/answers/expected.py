@@ -18,6 +18,7 @@ from flint import fmpq
 from markov_lrsao.answers.plan import (
     Doomed,
     Joint,
+    Lumped,
     Method,
     Options,
     Plan,
@@ -27,6 +28,7 @@ from markov_lrsao.answers.plan import (
     counted,
     is_small,
     joint,
+    lumped,
     plan,
     wants_exact,
     when_stuck,
@@ -47,7 +49,7 @@ from markov_lrsao.errors import (
     granted,
 )
 from markov_lrsao.exact.digits import check_digits
-from markov_lrsao.exact.quantity import UNKNOWN, Infinite, Quantity, Trap
+from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Infinite, Quantity, Trap
 from markov_lrsao.exact.rationals import RationalLike, rational
 from markov_lrsao.model.algorithm import Algorithm, AlgorithmFamily, algorithm_at
 from markov_lrsao.model.landscape import LARGEST_N, Landscape
@@ -77,6 +79,8 @@ _METHODS: tuple[Method, ...] = ("auto", "joint", "crossing", "segments")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
+_NARROW, _USEFUL = fmpq(1, 1000), fmpq(1, 2)
+"""Relative widths of enclosures: good enough, and beyond which layers of tables are tried."""
 
 
 def check_hypothesis(
@@ -257,6 +261,8 @@ def seek_runtime(
     match found:
         case Refused(UndecidedComparisonError()) if options.method == "auto" and is_small(law):
             found = (_seen_stuck(law, options, moments) if wants_exact(options) else None) or found
+    if options.wide and is_small(law) and wants_exact(options):
+        found = _narrower(law, options, moments, found)
     match found:
         case Refused(UndecidedComparisonError()) if options.wide and is_small(law):
             found = _in_layers(law, options, moments, found)
@@ -291,8 +297,10 @@ def _solve(
     match chosen:
         case Refused():
             return chosen
-        case Doomed(trap, states):
-            return _infinite(law, trap, "signs", states, moments)
+        case Doomed(trap, states, method):
+            return _infinite(law, trap, method, states, moments)
+        case Lumped():
+            return _lumped(chosen, moments)
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
     from markov_lrsao.answers.counting import solved
@@ -314,6 +322,34 @@ def _infinite(law: StepLaw, trap: Trap, method: str, states: int, moments: int) 
     unknown: list[Quantity] = [UNKNOWN] * moments
     phases = [unknown] * len(law.landscape.milestones)
     return Answer([infinite, *phases], method, states, trap=trap)
+
+
+def _lumped(found: Lumped, moments: int) -> Answer:
+    """Return an enclosure by lumps of tables."""
+    unknown: list[Quantity] = [UNKNOWN] * (moments - 1)
+    values = [[Quantity.enclosed(a, b), *unknown] for a, b in found.bounds]
+    return Answer(values, "lumps", found.lumps, undecided=fmpq(1))
+
+
+def _narrower(
+    law: StepLaw, options: Options, moments: int, found: Answer | Refused
+) -> Answer | Refused:
+    """Return an answer, or what lumps of tables tell where that is wide or refused."""
+    match found:
+        case Refused(UndecidedComparisonError()):
+            pass
+        case Answer(trap=None, values=[[Enclosed() as total, *_], *_]):
+            if total.relative_width is not None and total.relative_width <= _NARROW:
+                return found
+        case _:
+            return found
+    other = lumped(law, options)
+    if isinstance(other, Refused):
+        return found
+    answer = _lumped(other, moments)
+    if isinstance(found, Refused):
+        return answer if answer.relative_width <= _USEFUL else found
+    return min(found, answer, key=lambda a: a.relative_width)
 
 
 def _in_layers(law: StepLaw, options: Options, moments: int, refused: Refused) -> Answer | Refused:

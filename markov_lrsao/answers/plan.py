@@ -6,9 +6,11 @@ last where counts are unbounded, agent states have several positions, or slopes 
 Where patterns leave a comparison open, values are followed, in this order: after the cut, at any n
 (`Counted` again if they decide everything, else `Bounded`); through the whole run (`Followed`,
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
-any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL). Three and more plateaus
-that share a row have a way of their own (`Relearnt`, any n) where segments leave them open. What
-fails gives its reason (`Refused`); simulation is then the way.
+any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL), and where the quotient of
+all tables is not found, so may runs that are played and proved not to end (`Doomed`, small n), or
+lumps of tables tell E[T] well enough (`Lumped`, small n). Three and more plateaus that share a row
+have a way of their own (`Relearnt`, any n) where segments leave them open. What fails gives its
+reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -29,9 +31,11 @@ from markov_lrsao.errors import (
     CrossingError,
     NotAbsorbingError,
     Refused,
+    SolverError,
     StateSpaceTooLargeError,
     UndecidedComparisonError,
     attempt,
+    granted,
 )
 from markov_lrsao.exact.quantity import Trap
 from markov_lrsao.joint.enumeration import enumerate_joint
@@ -45,8 +49,8 @@ if TYPE_CHECKING:
     from markov_lrsao.crossing.decomposition import Decomposition
     from markov_lrsao.crossing.line import Line
     from markov_lrsao.crossing.shared import Core
+    from markov_lrsao.values.plateaus import Plateaus
     from markov_lrsao.values.refinement import Refined
-    from markov_lrsao.values.shared_row import Plateaus
 
 __all__ = [
     "Bounded",
@@ -55,6 +59,7 @@ __all__ = [
     "Doomed",
     "Followed",
     "Joint",
+    "Lumped",
     "Method",
     "Options",
     "Plan",
@@ -68,6 +73,7 @@ __all__ = [
     "crossing",
     "is_small",
     "joint",
+    "lumped",
     "plan",
     "quotient",
     "slopes_follow",
@@ -78,6 +84,8 @@ __all__ = [
 Method = Literal["auto", "joint", "crossing", "segments"]
 MOST_VALUED_STATES = 250_000
 """Default limit of chains with values: some 20 seconds to explore."""
+MOST_WIDE_STATES = 40_000
+"""The same where other ways lead to an enclosure: larger chains take minutes to solve."""
 _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 _LARGE_BLOCK = 300
@@ -142,10 +150,22 @@ class Trapped:
 
 @dataclass(frozen=True, eq=False)
 class Doomed:
-    """The signs of few rows tell with which probability runs never end, whatever is decided."""
+    """Runs never end with some probability, whatever is decided.
+
+    The signs of few rows tell so, or runs that are played and proved to be stuck.
+    """
 
     trap: Trap
     states: int
+    method: str = "signs"
+
+
+@dataclass(frozen=True, eq=False)
+class Lumped:
+    """No quotient of all tables is found, but lumps of them enclose E[T] and the phases."""
+
+    bounds: list[tuple[fmpq, fmpq]]
+    lumps: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +176,7 @@ class Relearnt:
 
 
 Plan: TypeAlias = (
-    Joint | Counted | Composed | Bounded | Followed | Trapped | Doomed | Relearnt | Refused
+    Joint | Counted | Composed | Bounded | Followed | Trapped | Doomed | Lumped | Relearnt | Refused
 )
 
 
@@ -211,16 +231,68 @@ def plan(law: StepLaw, options: Options) -> Plan:
             if options.method == "auto" and (stuck := told_by_signs(law)):
                 return Doomed(*stuck)
             by_values: Plan = found
+            quick = options.method == "auto" and options.wide and wants_exact(options)
+            if quick and is_small(law) and (soon := _quickly(law, options)):
+                return soon
             if options.method != "joint":
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
             match by_values:
                 case Refused():
-                    return when_stuck(law, options)
+                    return when_stuck(law, options, hurried=quick and is_small(law))
                 case Bounded() if is_small(law) and wants_exact(options):
                     exact = quotient(law, options)
                     return by_values if isinstance(exact, Refused) else exact
             return by_values
     return found
+
+
+def _quickly(law: StepLaw, options: Options) -> Plan | None:
+    """Return what a small law is answered by within seconds, if it is.
+
+    Few values after the cut; a small quotient; runs that are played, and proved to be stuck; a
+    larger quotient; lumps of tables that tell E[T] well enough though no quotient is found. All
+    other ways that follow values may take a minute before they tell that they do not fit.
+    """
+    from markov_lrsao.values.enclosure import trap_after_cut
+    from markov_lrsao.values.quotient.level import quick_quotient
+    from markov_lrsao.values.stuck import seen_trap
+    from markov_lrsao.values.whole_run import MOST_LUMPS
+
+    few = after_cut(law, tolerance=options.tolerance, hasty=True)
+    if isinstance(few, Counted):
+        return few
+    stable = quick_quotient(law, min(MOST_LUMPS, options.max_states or MOST_LUMPS))
+    if not isinstance(stable, Refused):
+        return Followed(iter((stable,)))
+    trap = seen_trap(law)
+    if trap is not None:
+        narrower = trap_after_cut(law)
+        return Trapped(*narrower) if narrower else Doomed(trap, 1, "runs")
+    exact = quotient(law, options)
+    if not isinstance(exact, Refused):
+        return exact
+    enclosed = lumped(law, options, hasty=True)
+    if isinstance(enclosed, Refused):
+        return None
+    low, high = enclosed.bounds[0]
+    return enclosed if high - low <= options.tolerance * low else None
+
+
+def lumped(law: StepLaw, options: Options, *, hasty: bool = False) -> Lumped | Refused:
+    """Enclose E[T] by lumps of tables that need not be stable."""
+    from markov_lrsao.answers.lumped_tables import MOST_LUMPS, enclose_by_lumped_tables
+
+    if options.max_states is not None and options.max_states < MOST_LUMPS:
+        return Refused(StateSpaceTooLargeError(f"some {MOST_LUMPS:,} lumps of tables are needed"))
+    found = attempt(
+        lambda: granted(
+            enclose_by_lumped_tables(
+                law, tolerance=options.tolerance, hasty=hasty, progress=options.progress
+            )
+        ),
+        (StateSpaceTooLargeError, CrossingError, SolverError),
+    )
+    return found if isinstance(found, Refused) else Lumped(*found)
 
 
 def wants_exact(options: Options) -> bool:
@@ -346,13 +418,14 @@ def after_cut(
     *,
     tolerance: fmpq = TOLERANCE,
     largest: int | None = None,
+    hasty: bool = False,
     progress: Progress = no_progress,
 ) -> Counted | Bounded | Refused:
     """Count crossings, with values after the cut; see `resolve`."""
     from markov_lrsao.crossing.decomposition import Decomposition
     from markov_lrsao.values.enclosure import resolve
 
-    found = resolve(law, tolerance=tolerance, largest=largest, progress=progress)
+    found = resolve(law, tolerance=tolerance, largest=largest, hasty=hasty, progress=progress)
     match found:
         case Refused():
             return found
@@ -363,11 +436,10 @@ def after_cut(
 
 def quotient(law: StepLaw, options: Options) -> Followed | Refused:
     """Find the quotient of all (position, table), in which nothing is open."""
-    from markov_lrsao.values.quotient.level import quotient_level
-    from markov_lrsao.values.whole_run import MOST_LUMPS
+    from markov_lrsao.values.whole_run import MOST_LUMPS, stable_quotient
 
     largest = min(MOST_LUMPS, options.max_states or MOST_LUMPS)
-    found = attempt(lambda: quotient_level(law, largest=largest))
+    found = stable_quotient(law, largest)
     return found if isinstance(found, Refused) else Followed(iter((found,)))
 
 
@@ -380,12 +452,21 @@ def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounde
     return found
 
 
-def when_stuck(law: StepLaw, options: Options) -> Followed | Trapped | Refused:
-    """Follow values through the whole run, or find a trap after the cut."""
+def when_stuck(
+    law: StepLaw, options: Options, *, hurried: bool = False
+) -> Followed | Trapped | Refused:
+    """Follow values through the whole run, or find a trap after the cut.
+
+    Parameters
+    ----------
+    hurried : there are other ways to an answer where the chain is large
+    """
     from markov_lrsao.values.enclosure import trap_after_cut
     from markov_lrsao.values.whole_run import chains_with_values
 
     largest = MOST_VALUED_STATES if options.max_states is None else options.max_states
+    if options.max_states is None and hurried:
+        largest = MOST_WIDE_STATES
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
     if unlikely and (found := trap_after_cut(law)):
         return Trapped(*found)

@@ -73,7 +73,8 @@ class RuntimeResult:
         meets a comparison that is not decided
     trap : where a run can get stuck for ever, if it can
     method : "joint", "quotient" (of all Q-tables), "crossing", "segments", "forward" (tables
-        carried forwards) or "signs" (of few rows)
+        carried forwards), "layers" (of tables), "lumps" (of tables), "signs" (of few rows) or
+        "runs" (that are proved to be stuck)
     states : number of states solved
     merged : whether equivalent patterns were merged
     seconds : wall-clock time of deriving, enumerating and solving

@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 _LARGEST_TAIL = 30_000
+_HASTY_LEVELS, _HASTY_TAIL = 3, 1_000
 _LARGEST_EXACT_TAIL = 5_000
 _ALL_MOMENTS, _VARIANCE = 1_000, 10_000
 """Largest n at which all moments, and variances, before the cut are exact within seconds."""
@@ -71,12 +72,17 @@ def resolve(
     *,
     tolerance: fmpq = TOLERANCE,
     largest: int | None = None,
+    hasty: bool = False,
     progress: Progress = no_progress,
 ) -> Decomposition | Refused:
     """Refine until all comparisons are decided or the enclosure is narrow enough.
 
     Returns the decomposition of the level with the narrowest enclosure. Levels that need too
     many states (after the first, more than `largest`) are passed over.
+
+    Parameters
+    ----------
+    hasty : only the first levels, with few states
     """
     automata = attempt(lambda: automata_of(law, cut_of(law)))
     if isinstance(automata, Refused):
@@ -84,9 +90,10 @@ def resolve(
     best: tuple[fmpq, Decomposition] | None = None
     refused = Refused(StateSpaceTooLargeError("no level of refinement applies"))
     with progress("refining values", total=len(LEVELS)) as bar:
-        for level in LEVELS:
+        for level in LEVELS[:_HASTY_LEVELS] if hasty else LEVELS:
             bar.advance()
             most = _LARGEST_TAIL if level.exact <= 1 else _LARGEST_EXACT_TAIL
+            most = min(most, _HASTY_TAIL) if hasty else most
             if largest is not None and best is not None:
                 most = min(most, largest)
             found = attempt(partial(refined_decomposition, law, level, automata, largest=most))

@@ -24,12 +24,12 @@ from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.answer import Answer
 from markov_lrsao.values.enclosure import counted_phases
 from markov_lrsao.values.options import OPTIMUM, Option, edges_of, float_system, steps_of
+from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.quotient.lumps import Lump
 from markov_lrsao.values.quotient.minimising import Minimised, reached
 from markov_lrsao.values.quotient.plateaus import SharedEntries
 from markov_lrsao.values.remaining import Remaining
-from markov_lrsao.values.shared_row import Plateaus
 
 __all__ = ["enclose_by_lumps"]
 

@@ -35,8 +35,9 @@ from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
 from markov_lrsao.values.lumped_row import enclose_by_lumps
 from markov_lrsao.values.options import float_system, steps_of
+from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.policies import FloatSystem
-from markov_lrsao.values.shared_row import Plateaus, SharedRow, plateaus_of
+from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.solving import Answer
 from markov_lrsao.values.straight_up import steps_straight_up
 

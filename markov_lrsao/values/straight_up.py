@@ -25,7 +25,7 @@ from markov_lrsao.errors import CrossingError
 from markov_lrsao.model.law import UP
 
 if TYPE_CHECKING:
-    from markov_lrsao.values.shared_row import Plateaus
+    from markov_lrsao.values.plateaus import Plateaus
 
 __all__ = ["steps_straight_up"]
 

@@ -36,7 +36,7 @@ from markov_lrsao.rows.lumping import merge_patterns
 from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.merging import added_edges
-from markov_lrsao.values.quotient.level import quotient_level
+from markov_lrsao.values.quotient.level import quick_quotient, quotient_level
 from markov_lrsao.values.refinement import Refined, ValueWalk, refine
 from markov_lrsao.values.tails import LEVELS, Level, Tail, before_cut, merged_tail
 
@@ -47,6 +47,7 @@ __all__ = [
     "describe_state",
     "everything",
     "joint_with_values",
+    "stable_quotient",
 ]
 
 
@@ -55,6 +56,8 @@ _MESHES = (fmpq(64), fmpq(4), fmpq(1), fmpq(1, 4))
 _EXACT_BITS, _FEW_BITS = 24, 16
 _FINE_MESHES = tuple(fmpq(1, m) for m in (2, 4, 8, 16, 64, 256))
 _JOINT_LEVELS = 3
+_WITH_EXACT_VALUES = 3  # the family of levels that keeps them
+_FEW = 2_000
 MOST_LUMPS = 4_000
 """A quotient that is found to be finite has rarely more lumps; these take some six seconds."""
 
@@ -293,32 +296,62 @@ def _quotient_first(
                 is_open = bool(found.undecided)
         if is_open and not tried:
             tried = True
-            stable = attempt(lambda: quotient_level(law, largest=largest))
+            stable = stable_quotient(law, largest)
             if isinstance(stable, Refined):
                 yield stable
                 return
         yield found
 
 
+def stable_quotient(law: StepLaw, largest: int) -> Refined | Refused:
+    """Return the quotient of all tables by whichever style of cutting finds it, bold ones first.
+
+    A law keeps the outcome: who asks again is answered at once.
+    """
+    quick = quick_quotient(law, largest)
+    if not isinstance(quick, Refused):
+        return quick
+    key = ("quotient", largest)
+    if key not in law.derived:
+        law.derived[key] = attempt(lambda: quotient_level(law, largest=largest))
+    found: Refined | Refused = law.derived[key]
+    return found
+
+
+def _few_states(law: StepLaw, mesh: fmpq, largest: int) -> Refined:
+    """Follow few values through few states.
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+    """
+    few = min(largest, _FEW) if undecided_rows(automata_of(law)) else largest
+    return everything(law, mesh, exact_bits=_FEW_BITS, largest=few)
+
+
 def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined | Refused]:
     unit = abs(law.algorithm.learn) if law.algorithm.learn != 0 else fmpq(1)
-    whole = partial(everything, law, largest=largest)
+    whole, coarsest = partial(everything, law, largest=largest), unit * _MESHES[0]
     families: list[list[Callable[[], Refined]]] = [
         [
             partial(joint_with_values, law, level, largest=largest)
             for level in LEVELS[:_JOINT_LEVELS]
         ],
-        # Few values first: often they are enough. Then exact values, for ties; then fine meshes,
-        # for which exact values would be too many, and with the rows next to the open ones.
-        [partial(whole, unit * _MESHES[0], exact_bits=_FEW_BITS)],
+        # Few values first, and few states: often they are enough, and where they are not the
+        # quotient of all tables may be found sooner than that they are too many. Then exact values,
+        # for ties; then fine meshes, for which exact values would be too many, and with the rows
+        # next to the open ones. Where patterns decide there are no values, and no need to hurry.
+        [partial(_few_states, law, coarsest, largest)],
+        [partial(whole, coarsest, exact_bits=_FEW_BITS)],
         [partial(whole, unit * mesh, exact_bits=_EXACT_BITS) for mesh in _MESHES],
         [partial(whole, unit * mesh, exact_bits=0, near=True) for mesh in _FINE_MESHES],
     ]
     with progress("following values", total=sum(map(len, families))) as bar:
         too_many = False
-        for number, family in enumerate(families):
+        remaining = iter(enumerate(families))
+        for number, family in remaining:
             explored = False
-            if number == 2 and too_many:
+            if number == _WITH_EXACT_VALUES and too_many:
                 continue  # with longer exact values the same mesh has more states yet
             for way in family:
                 bar.advance()
@@ -327,6 +360,8 @@ def _levels(law: StepLaw, largest: int, progress: Progress) -> Iterator[Refined 
                 if isinstance(found, Refused):
                     too_many = isinstance(found.reason, StateSpaceTooLargeError)
                     break  # finer levels do not help
-                explored = True
+                explored, too_many = True, False
             if number == 0 and explored:
                 return  # the others follow more rows, and are no finer for those
+            if number == 1 and explored:
+                next(remaining)  # the same with more states

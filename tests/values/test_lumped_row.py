@@ -19,6 +19,7 @@ from markov_lrsao.model.law import StepLaw
 from markov_lrsao.values import relearning
 from markov_lrsao.values.answer import Answer
 from markov_lrsao.values.lumped_row import enclose_by_lumps
+from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.quotient.known import Known
 from markov_lrsao.values.quotient.lumps import Lump, Point
 from markov_lrsao.values.quotient.minimising import Minimised
@@ -26,7 +27,6 @@ from markov_lrsao.values.quotient.planes import Equalities
 from markov_lrsao.values.quotient.plateaus import SharedEntries
 from markov_lrsao.values.quotient.systems import Place
 from markov_lrsao.values.remaining import Remaining
-from markov_lrsao.values.shared_row import Plateaus, plateaus_of
 
 NARROW = fmpq(1, 10**9)
 SIMULATED = Path(__file__).parents[2] / "docs" / "plateaus_simulated.csv"

@@ -21,9 +21,10 @@ from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.values import relearning
 from markov_lrsao.values.climbs import Form, Grid, Unknown, spread
 from markov_lrsao.values.options import float_system, steps_of
+from markov_lrsao.values.plateaus import plateaus_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.relearning import _bounded, enclose_shared_row, several_plateaus
-from markov_lrsao.values.shared_row import SharedRow, Walk, plateaus_of
+from markov_lrsao.values.shared_row import SharedRow, Walk
 from markov_lrsao.values.slopes import slope_of
 from markov_lrsao.values.solving import Answer
 from markov_lrsao.values.straight_up import steps_straight_up

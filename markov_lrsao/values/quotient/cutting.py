@@ -4,19 +4,24 @@ Any plane may be used: cutting finer than necessary is never wrong, only dear. W
 cut in turn, back along all moves, so the planes must not pile up: pulled back through updates again
 and again, a plane's form comes ever closer to a limit. In this order:
 
-* single entries: 0 and first gains, which many histories share;
-* for a move that stays at its place and contracts one entry to a fixed point: that point, and the
-  limit of the form there;
+* single entries: 0 and, in some styles, first gains, which many histories share;
+* for a move that contracts one entry to a fixed point, in most styles only one that stays at its
+  place: that point, and the limit of the form there;
 * entries that hardly matter are dropped, the worst value within their bounds put in, and the
   constant moved half-way towards the representative, to the simplest fraction there; if that
   decides the plane, it serves its whole sequence;
 * late, where nothing helped: an entry's exact value in the representative;
 * the plane itself.
+
+Whether this ends depends on the planes that are chosen, and no choice serves all systems: first
+gains part what plateaus with one helper each keep apart anyway, and multiply what need not be told
+apart elsewhere. So there are several `Style`s, each of which is right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from flint import fmpq
 
@@ -25,13 +30,33 @@ from markov_lrsao.values.quotient.lumps import Lump, Move, sign_at
 from markov_lrsao.values.quotient.planes import Plane, coordinate, plane, simplest
 from markov_lrsao.values.quotient.systems import System
 
-__all__ = ["Cutter"]
+__all__ = ["BOLD", "PLAIN", "STEADY", "Cutter", "Style"]
 
 _SMALL_SHARE = 1 / 8  # a term this much smaller than the largest may be dropped
 _PINNED_SHARE = 1e-5
 _LATE = 64  # planes on a lump's path
 _LEAST_MARGIN = 1e-9
 Cut = Callable[[Lump, Plane], None]
+
+
+class Style(NamedTuple):
+    """By which planes lumps are cut.
+
+    Attributes
+    ----------
+    gains : by first gains, not only by 0
+    moving : by limits of moves that lead elsewhere, too
+    relaxed : by planes without entries that hardly matter, and by exact values late
+    """
+
+    gains: bool
+    moving: bool
+    relaxed: bool
+
+
+STEADY = Style(gains=True, moving=False, relaxed=True)
+BOLD = Style(gains=False, moving=False, relaxed=True)
+PLAIN = Style(gains=False, moving=True, relaxed=False)
 
 
 class Cutter:
@@ -42,16 +67,19 @@ class Cutter:
     cut : cuts a lump by a plane that is undecided there
     """
 
-    def __init__(self, system: System, cut: Cut) -> None:
+    def __init__(self, system: System, cut: Cut, style: Style = STEADY) -> None:
         self._system = system
         self._cut = cut
+        self._style = style
+        kept = [self._marks, self._limits]
+        self._ways = [*kept, self._simpler, self._pins] if style.relaxed else kept
         low, high = system.box
         self._width = [b - a for a, b in zip(low, high, strict=True)]
 
     def decide(self, lump: Lump, of: Plane, move: Move) -> None:
         """Cut a lump until a plane, pulled back through one of its moves, is decided."""
         wanted: Plane | None = of
-        for first in (self._marks, self._limits, self._simpler, self._pins):
+        for first in self._ways:
             for candidate in first(lump, of, move):
                 reduced, _ = lump.known.equalities.reduce(candidate)
                 if reduced is None or lump.known.decide(reduced) is not None:
@@ -65,11 +93,14 @@ class Cutter:
 
     def _marks(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
         known, marks = lump.known, self._system.marks
-        return [m for i, _ in of[0] if known.low[i] < known.high[i] for m in marks[i]]
+        inside = [i for i, _ in of[0] if known.low[i] < known.high[i]]
+        if not self._style.gains:
+            return [coordinate(i) for i in inside]
+        return [m for i in inside for m in marks[i]]
 
     def _limits(self, lump: Lump, of: Plane, move: Move) -> list[Plane]:
-        """Return the fixed point of an update that stays in place, and the form's limit."""
-        if move.to != lump.place or len(move.update) != 1:
+        """Return the fixed point of an update, and the form's limit."""
+        if (move.to != lump.place and not self._style.moving) or len(move.update) != 1:
             return []
         terms = dict(of[0])
         a, form = move.update[0]

@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from flint import fmpq
 
 from markov_lrsao.crossing.blocks import Edge, Exit, State, Stretch
+from markov_lrsao.errors import Refused, StateSpaceTooLargeError, attempt
 from markov_lrsao.model.law import UP, StepLaw, add_shares
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
+from markov_lrsao.values.quotient.cutting import BOLD, PLAIN, STEADY, Style
 from markov_lrsao.values.quotient.lumps import Lump
 from markov_lrsao.values.quotient.minimising import minimise
 from markov_lrsao.values.quotient.tables import Tables
 from markov_lrsao.values.refinement import Refined
 
-__all__ = ["quotient_level"]
+__all__ = ["quick_quotient", "quotient_level"]
+
+_QUICK = 500
+"""A quotient that planes of a bold style find has mostly less than 200 lumps."""
 
 
-def quotient_level(law: StepLaw, *, largest: int) -> Refined:
+def quick_quotient(law: StepLaw, largest: int) -> Refined | Refused:
+    """Return the quotient, if one of the bolder styles finds it within a second or two.
+
+    A law keeps the outcome: who asks again is answered at once.
+    """
+    few = min(_QUICK, largest)
+    key = ("quick quotient", few)
+    if key not in law.derived:
+        law.derived[key] = _quick(law, few)
+    found: Refined | Refused = law.derived[key]
+    return found
+
+
+def _quick(law: StepLaw, largest: int) -> Refined | Refused:
+    found: Refined | Refused = Refused(StateSpaceTooLargeError("no style of cutting was tried"))
+    for style in (PLAIN, BOLD):
+        found = attempt(partial(quotient_level, law, largest=largest, style=style))
+        if not isinstance(found, Refused):
+            break
+    return found
+
+
+def quotient_level(law: StepLaw, *, largest: int, style: Style = STEADY) -> Refined:
     """Return the quotient of all (position, phase, table), in which nothing is open.
 
     Raises
@@ -29,7 +57,7 @@ def quotient_level(law: StepLaw, *, largest: int) -> Refined:
     CrossingError
         An update is no mean of old and new values.
     """
-    lumps = minimise(Tables(law), largest)
+    lumps = minimise(Tables(law), largest, style)
     number = {lump: i for i, lump in enumerate(lumps)}
     stretch = Stretch(automata_of(law), 0, law.optimum, law.landscape.milestones)
     rows = len(stretch.rows)

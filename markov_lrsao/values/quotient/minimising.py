@@ -9,7 +9,7 @@ from itertools import count
 from flint import fmpq
 
 from markov_lrsao.errors import StateSpaceTooLargeError
-from markov_lrsao.values.quotient.cutting import Cutter
+from markov_lrsao.values.quotient.cutting import STEADY, Cutter, Style
 from markov_lrsao.values.quotient.known import Known
 from markov_lrsao.values.quotient.lumps import Branch, Lump, Move, Point, Trees
 from markov_lrsao.values.quotient.planes import Equalities, Plane, plane
@@ -24,6 +24,10 @@ _ZERO = fmpq(0)
 class Minimised:
     """The quotient of an affine system.
 
+    Parameters
+    ----------
+    style : by which planes lumps are cut; any is right
+
     Attributes
     ----------
     trees : the partition
@@ -31,11 +35,11 @@ class Minimised:
     given_up : lumps that lie between too many planes to be cut any more
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, style: Style = STEADY) -> None:
         self.system = system
         low, high = system.box
         self.trees = Trees(Known((), low, high, Equalities({})))
-        self._cutter = Cutter(system, self._cut)
+        self._cutter = Cutter(system, self._cut, style)
         self._updates: dict[Update, int] = {}
         self._pulled: dict[tuple[Plane, int], Plane | None] = {}
         self._queue: list[tuple[float, int, Lump]] = []
@@ -154,7 +158,7 @@ def _pulled(of: Plane, update: Update) -> Plane | None:
     return plane(terms, constant)[0]
 
 
-def minimise(system: System, largest: int) -> list[Lump]:
+def minimise(system: System, largest: int, style: Style = STEADY) -> list[Lump]:
     """Return the lumps that runs meet, that of the start first.
 
     Raises
@@ -163,7 +167,7 @@ def minimise(system: System, largest: int) -> list[Lump]:
         More lumps than `largest`, or a lump between too many planes: there may be no finite
         quotient.
     """
-    minimised = Minimised(system)
+    minimised = Minimised(system, style)
     if not minimised.refine(largest):
         if minimised.given_up:
             raise StateSpaceTooLargeError(

@@ -21,6 +21,7 @@ from flint import fmpq
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.quotient.planes import Form, Table
 from markov_lrsao.values.quotient.systems import (
     Event,
@@ -31,7 +32,6 @@ from markov_lrsao.values.quotient.systems import (
     Update,
     largest_of,
 )
-from markov_lrsao.values.shared_row import Plateaus
 
 __all__ = ["Climb", "SharedEntries", "Timed"]
 
