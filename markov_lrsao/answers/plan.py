@@ -249,9 +249,10 @@ def plan(law: StepLaw, options: Options) -> Plan:
 def _quickly(law: StepLaw, options: Options) -> Plan | None:
     """Return what a small law is answered by within seconds, if it is.
 
-    Few values after the cut; a small quotient; runs that are played, and proved to be stuck; a
-    larger quotient; lumps of tables that tell E[T] well enough though no quotient is found. All
-    other ways that follow values may take a minute before they tell that they do not fit.
+    Few values after the cut; a small quotient; a larger one; runs that are played, and proved to be
+    stuck, of which only bounds of the probability are known; lumps of tables that tell E[T] well
+    enough though no quotient is found. All other ways that follow values may take a minute before
+    they tell that they do not fit.
     """
     from markov_lrsao.values.enclosure import trap_after_cut
     from markov_lrsao.values.quotient.level import quick_quotient
@@ -264,13 +265,13 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
     stable = quick_quotient(law, min(MOST_LUMPS, options.max_states or MOST_LUMPS))
     if not isinstance(stable, Refused):
         return Followed(iter((stable,)))
+    exact = quotient(law, options)
+    if not isinstance(exact, Refused):
+        return exact
     trap = seen_trap(law)
     if trap is not None:
         narrower = trap_after_cut(law)
         return Trapped(*narrower) if narrower else Doomed(trap, 1, "runs")
-    exact = quotient(law, options)
-    if not isinstance(exact, Refused):
-        return exact
     enclosed = lumped(law, options, hasty=True)
     if isinstance(enclosed, Refused):
         return None
