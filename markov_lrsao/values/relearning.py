@@ -14,7 +14,6 @@ climbs step by step: how long a slope took tells something about its rows, which
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 
@@ -140,15 +139,18 @@ def _answer(place: Plateaus, mesh: fmpq, moments: int, most: int) -> Answer:
         What was left out is too likely for its crude bound to be of any use.
     """
     walk = SharedRow(place, mesh)
-    walk.explore_likely(most, _NEGLIGIBLE / steps_straight_up(place))
-    answer = _bounded(walk, moments)
-    if answer.relative_width > _WIDEST:
-        raise StateSpaceTooLargeError(
-            f"following the shared row takes more than {most:,} states; "
-            f"raise `max_states`, or estimate with `simulate()`",
-            advised=True,
-        )
-    return answer
+    longest = attempt(lambda: steps_straight_up(place))
+    unbounded = isinstance(longest, Refused)
+    walk.explore_likely(most, 0.0 if isinstance(longest, Refused) else _NEGLIGIBLE / longest)
+    if not (unbounded and walk.cut):
+        answer = _bounded(walk, moments)
+        if answer.relative_width <= _WIDEST:
+            return answer
+    raise StateSpaceTooLargeError(
+        f"following the shared row takes more than {most:,} states; "
+        f"raise `max_states`, or estimate with `simulate()`",
+        advised=True,
+    )
 
 
 def _bounded(walk: SharedRow, moments: int) -> Answer:
@@ -171,7 +173,7 @@ def _bounded(walk: SharedRow, moments: int) -> Answer:
             # What is left belongs to the phase of the state or to a later one.
             later = phase <= max(k for k, counts in enumerate(counted) if counts)
             share = system.small_bound(np.where(later, left / most, 0.0))
-            high += fmpq(*math.nextafter(share * most, math.inf).as_integer_ratio())
+            high += fmpq(*(share * most * (1 + 1e-12)).as_integer_ratio())  # few roundings
         values.append([Quantity.enclosed(low, high)] + [UNKNOWN] * (moments - 1))
     return Answer(values, "crossing", len(walk.states), undecided=_undecided(walk, system))
 

@@ -291,6 +291,21 @@ def test_going_straight_up_is_not_bounded_where_a_move_up_is_rejected() -> None:
         steps_straight_up(place)
 
 
+def test_without_that_bound_all_states_must_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> float:
+        raise CrossingError("an objective rejects a move up at position 8")
+
+    monkeypatch.setattr(relearning, "steps_straight_up", refuse)
+    place = plateaus_of(StepLaw.of(Landscape.jump(11, 2)))
+    truth = runtime(Landscape.jump(11, 2), method="crossing").total.value
+    found = enclose_shared_row(place, 1, tolerance=ANY_WIDTH)
+    assert isinstance(found, Answer)
+    assert contains(found.values[0][0], truth)
+    few = enclose_shared_row(place, 1, largest=60)
+    assert isinstance(few, Refused)
+    assert "more than 60 states" in str(few.reason)
+
+
 def test_small_probabilities_are_bounded_relatively() -> None:
     from scipy.sparse import csr_array
 
