@@ -175,6 +175,10 @@ def profile(
             raise CrossingError(f"{reason}; estimate with `simulate()`", advised=True)
         case Refused(UndecidedComparisonError()):
             match after_cut(law):
+                case Refused(CrossingError(advised=False) as reason) if not is_small(law):
+                    raise CrossingError(f"{reason}; estimate with `simulate()`", advised=True)
+                case Refused(reason) if not is_small(law):
+                    raise reason
                 case Refused():
                     return _followed(law, when_stuck(law, Options()), exact, digits)
                 case Bounded(d):

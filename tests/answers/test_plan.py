@@ -161,8 +161,10 @@ def test_runtime_distribution_and_profile_agree(algorithm: Algorithm) -> None:
     if isinstance(chosen, Bounded):
         assert result.kind == "enclosure"
         assert laws.expectation == result.total
-        with pytest.raises(UndecidedComparisonError, match="profile is not known"):
-            profile(JUMP, algorithm, outside_h=True)
+        # The quotient of all tables decides what crossing counts leave open.
+        spent = sum(profile(JUMP, algorithm, outside_h=True).steps, fmpq(0))
+        assert result.total.upper is not None
+        assert result.total.lower <= spent <= result.total.upper
         return
     assert result.kind == "exact"
     assert laws.mean == pytest.approx(float(result.total), rel=1e-9)

@@ -91,4 +91,4 @@ def test_digits_of_profiles_on_the_command_line(capsys: pytest.CaptureFixture[st
 @pytest.mark.slow
 def test_profiles_of_rows_that_come_back_twice_are_refused_with_advice() -> None:
     with pytest.raises(CrossingError, match=r"; estimate with `simulate\(\)`"):
-        profile(Landscape.regions(13, (3, 3, 3), "shared"))
+        profile(Landscape.regions(40, (4, 4, 4), "shared"))
