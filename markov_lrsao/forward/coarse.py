@@ -15,13 +15,12 @@ largest entry of row s is at least any f_s <= 0 with f_s <= keep L_s + gain + bo
 for every move from row s to another row t. So where s is not r, max(L_s, f_s) may stand for L_s
 above. On the plateaus of Jump L_0 is -r / (1 - gamma), and f_0 is far from it.
 
-With such ends the greedy actions at a position are one of finitely many sets. E[steps left] from a
-position is at most a v with v >= 1 + P v for each of them, and at least a v with v <= 1 + P v.
+With such ends the greedy actions at a position are one of finitely many sets, and fewer where it is
+known what runs can do at all (`forward.closing`); so E[steps left] is bounded (`forward.options`).
 """
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from math import inf
 from typing import TypeAlias
@@ -32,18 +31,19 @@ from flint import fmpq
 
 from markov_lrsao.errors import VerificationError
 from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.forward.closing import closed, no_waiting
 from markov_lrsao.forward.kernels import cloud, layers
 from markov_lrsao.forward.model import Arrays
+from markov_lrsao.forward.options import bounded, member_options, position_options
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.rows.bounds import Term, least_bounds
 
-__all__ = ["Coarse", "check_ends", "coarse", "entry_ends", "moves_of", "passed"]
+__all__ = ["Coarse", "check_ends", "coarse", "entry_ends", "moves_of"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
-_ROUNDS, _POLICIES = 300, 200
-_MARGIN = 1e-9
+_ROUNDS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +54,13 @@ class Coarse:
     ----------
     least, most : ends of each entry
     steps : [position, phase, quantity, side] of E[counted steps left]; inf: no upper end
+    met : [position, phase] whether a run can be there at all
     """
 
     least: FloatArray
     most: FloatArray
     steps: FloatArray
-
-
-def passed(law: StepLaw) -> IntArray:
-    """Return position -> how many phases have ended there at the latest."""
-    milestones = np.array(law.landscape.milestones)
-    return np.searchsorted(milestones, np.arange(law.n + 1), side="right").astype(np.int64)
+    met: npt.NDArray[np.bool_]
 
 
 _Moves: TypeAlias = list[tuple[int, int, int, fmpq]]
@@ -173,12 +169,6 @@ def _outwards(ends: _Ends, side: int) -> FloatArray:
     )
 
 
-def no_waiting(arrays: Arrays) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return for kernels that no action waits: all steps are plain."""
-    none = np.full(len(arrays.first_move) - 1, -1, dtype=np.int64)
-    return none, np.zeros(1, dtype=np.int64), np.ones((1, 2))
-
-
 def coarse(law: StepLaw, arrays: Arrays, counted: npt.NDArray[np.bool_]) -> Coarse:
     """Return ends of all entries, and bounds of the steps left from every position and phase.
 
@@ -188,6 +178,20 @@ def coarse(law: StepLaw, arrays: Arrays, counted: npt.NDArray[np.bool_]) -> Coar
     """
     ends = entry_ends(law)
     least, most = _outwards(ends[0], -1), _outwards(ends[1], 1)
+    masks = _masks_within(law, arrays, least, most)
+    steps, met = bounded(position_options(law, masks), counted)
+    found = closed(law, arrays, (least, most))
+    if found is not None:
+        # What no run ever does need not be feared.
+        least, most = found.hull()
+        narrow, met = bounded(member_options(found), counted)
+        steps[met, :, 0] = np.maximum(steps[met, :, 0], narrow[met, :, 0])
+        steps[met, :, 1] = np.minimum(steps[met, :, 1], narrow[met, :, 1])
+    return Coarse(least, most, steps, met)
+
+
+def _masks_within(law: StepLaw, arrays: Arrays, least: FloatArray, most: FloatArray) -> IntArray:
+    """Return position -> the sets that greedy actions can be, as far as the ends tell."""
     positions = np.arange(law.n + 1)
     pairs = len(least) // arrays.actions * (arrays.actions * (arrays.actions - 1) // 2)
     masks, *others = (np.zeros(len(positions), dtype=np.int64) for _ in range(3))
@@ -197,133 +201,4 @@ def coarse(law: StepLaw, arrays: Arrays, counted: npt.NDArray[np.bool_]) -> Coar
         *(arrays.row_of, arrays.first_move, *no_waiting(arrays)),
         (masks, *others),
     )
-    return Coarse(least, most, _bounded(_Positions(law, masks, counted), counted))
-
-
-class _Positions:
-    """Options at every (position, phase): the sets that the greedy actions can be."""
-
-    def __init__(self, law: StepLaw, masks: IntArray, counted: npt.NDArray[np.bool_]) -> None:
-        phases = counted.shape[0]
-        ahead = passed(law)
-        self.states = [
-            (p, k)
-            for p in range(law.n + 1)
-            for k in range(phases)
-            if p != law.optimum and ahead[p] <= k
-        ]
-        number = {state: i for i, state in enumerate(self.states)}
-        self.options: list[list[dict[int, fmpq]]] = []
-        for p, k in self.states:
-            own = []
-            for members in range(1, 2 ** len(law.actions)):
-                if not int(masks[p]) >> members & 1:
-                    continue
-                chosen = [a for a in range(len(law.actions)) if members >> a & 1]
-                row: dict[int, fmpq] = {}
-                for a in chosen:
-                    for chance, to, _ in law.moves(p, a):
-                        if to != law.optimum:
-                            j = number[to, max(k, int(ahead[to]))]
-                            row[j] = row.get(j, fmpq(0)) + fmpq(chance, law.n * len(chosen))
-                own.append(row)
-            self.options.append(own)
-
-    def up_to(self, phase: int) -> _Positions:
-        """Return the part until the end of a phase."""
-        here = [i for i, (_, k) in enumerate(self.states) if k <= phase]
-        number = {i: new for new, i in enumerate(here)}
-        part = copy(self)
-        part.states = [self.states[i] for i in here]
-        part.options = [
-            [{number[j]: w for j, w in row.items() if j in number} for row in self.options[i]]
-            for i in here
-        ]
-        return part
-
-    def solved(self, costs: FloatArray, side: int) -> FloatArray | None:
-        """Return the largest (side 1) or least E[costs], nearly; None: it is not finite."""
-        size = len(self.states)
-        rows = [[_dense(row, size) for row in own] for own in self.options]
-        policy = [0] * size
-        values = np.zeros(size)
-        for _ in range(_POLICIES):
-            matrix = np.array([rows[i][policy[i]] for i in range(size)])
-            try:
-                values = np.linalg.solve(np.eye(size) - matrix, costs)
-            except np.linalg.LinAlgError:
-                return None
-            if not np.isfinite(values).all() or values.min() < -1e-6 or values.max() > 1e12:
-                return None
-            better = False
-            for i in range(size):
-                each = [side * float(row @ values) for row in rows[i]]
-                best = int(np.argmax(each))
-                if each[best] > each[policy[i]] + 1e-11 * (1 + abs(each[best])):
-                    policy[i], better = best, True
-            if not better:
-                return values
-        return None
-
-    def holds(self, values: FloatArray, costs: FloatArray, side: int) -> bool:
-        """Whether values bound every option, exactly."""
-        exact = [fmpq(*x.as_integer_ratio()) for x in values.tolist()]
-        return all(
-            side
-            * (
-                exact[i]
-                - fmpq(int(costs[i]))
-                - sum((w * exact[j] for j, w in row.items()), fmpq(0))
-            )
-            >= 0
-            for i, own in enumerate(self.options)
-            for row in own
-        )
-
-
-def _dense(row: dict[int, fmpq], size: int) -> FloatArray:
-    found = np.zeros(size)
-    for j, w in row.items():
-        found[j] = to_float(w)
-    return found
-
-
-def _bounded(options: _Positions, counted: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return bounds of the counted steps left: [position, phase, quantity, side]."""
-    phases, quantities = counted.shape
-    positions = max(p for p, _ in options.states) + 2
-    found = np.zeros((positions, phases, quantities, 2))
-    for k in range(quantities):
-        # What follows the last phase that counts is as good as the end.
-        until = int(np.flatnonzero(counted[:, k]).max())
-        here = options.up_to(until)
-        where = tuple(np.array(here.states).T)
-        below, above = _enclosed(here, counted[where[1], k].astype(float))
-        found[(*where, k, 0)], found[(*where, k, 1)] = below, above
-    return found
-
-
-def _enclosed(here: _Positions, costs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return certain bounds of E[costs] from all states; the upper ones may be infinite.
-
-    A candidate is moved outwards along an upper bound of all steps, which gains as much in every
-    inequality, and is checked exactly. Where no choice can keep a run from ending, a v bounded with
-    v <= costs + P v is a lower bound; where one can, only 0 is, unless every step counts.
-    """
-    every = np.ones(len(costs))
-    steps = here.solved(every, 1)
-    if steps is not None and not here.holds(steps * (1 + _MARGIN), every, 1):
-        steps = None
-    slack = np.zeros(len(costs)) if steps is None else steps * _MARGIN
-    above, below = np.full(len(costs), inf), np.zeros(len(costs))
-    if steps is not None:
-        high = here.solved(costs, 1)
-        if high is not None and here.holds(high + slack, costs, 1):
-            above = high + slack
-    if steps is not None or costs.all():
-        low = here.solved(costs, -1)
-        if low is not None:
-            low = low * (1 - _MARGIN) if steps is None else low - slack
-            if here.holds(low, costs, -1):
-                below = np.maximum(low, 0.0)
-    return below, above
+    return masks

@@ -25,12 +25,13 @@ from flint import fmpq
 
 from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.rationals import next_floats, to_float
-from markov_lrsao.forward.coarse import Coarse, coarse, passed
+from markov_lrsao.forward.closing import passed
+from markov_lrsao.forward.coarse import Coarse, coarse
 from markov_lrsao.forward.kernels import gathering, layers, sampling
-from markov_lrsao.forward.model import Arrays, arrays_of, room
+from markov_lrsao.forward.model import Arrays, Tables, arrays_of
 from markov_lrsao.model.law import StepLaw
 
-__all__ = ["Layer", "Layers", "Tables", "Waiting"]
+__all__ = ["Layer", "Layers", "Waiting"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -46,41 +47,6 @@ _LEAST_WIDTH = 1e-6
 """Of the mean width: nothing weighs less."""
 _SLACK = 64 * 2.0**-53
 """A step multiplies and adds a few floats: far fewer roundings than this."""
-
-
-@dataclass(eq=False)
-class Tables:
-    """Tables with what they matter; see `kernels.layers`."""
-
-    position: IntArray
-    phase: IntArray
-    low: FloatArray
-    high: FloatArray
-    name: npt.NDArray[np.int16]
-    order: npt.NDArray[np.int8]
-    mass: FloatArray
-
-    @classmethod
-    def empty(cls, size: int, entries: int, pairs: int) -> Tables:
-        """Return room for so many tables."""
-        return cls(
-            np.empty(size, dtype=np.int64),
-            np.empty(size, dtype=np.int64),
-            *room(size, entries, pairs),
-            np.empty(size),
-        )
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """What kernels read and write."""
-        return (
-            *(self.position, self.phase, self.low, self.high),
-            *(self.name, self.order, self.mass),
-        )
-
-    def chosen(self, which: Any) -> Tables:
-        """Return some of the tables."""
-        return Tables(*(array[which] for array in self.arrays))
 
 
 @dataclass(eq=False)
@@ -165,6 +131,7 @@ class Layers:
     ----------
     always : so many levels of what matters most are told apart, however unlikely a table is
     widths : `widths` of another pass over the same law, to steer by
+    most : a bound of E[steps left] for every table that a run can meet, where one is known
 
     Attributes
     ----------
@@ -181,7 +148,14 @@ class Layers:
         There are too many actions.
     """
 
-    def __init__(self, law: StepLaw, *, always: int = 3, widths: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        law: StepLaw,
+        *,
+        always: int = 3,
+        widths: FloatArray | None = None,
+        most: float | None = None,
+    ) -> None:
         law.check_bounded()
         law.check_greedy()
         if len(law.actions) > MOST_ACTIONS:
@@ -192,19 +166,18 @@ class Layers:
         self.counted = np.array([[True, *(k == j for j in range(phases))] for k in range(phases)])
         self.waiting = Waiting(law, self.arrays)
         self.coarse: Coarse = coarse(law, self.arrays, self.counted)
+        if most is not None:
+            self.coarse.steps[..., 1] = np.minimum(self.coarse.steps[..., 1], most)
         self._ahead = passed(law)
-        rows, actions = len(self.coarse.least) // self.arrays.actions, self.arrays.actions
+        # The optimum is beyond all phases; where no run can ever be no table stands for any.
+        self._goes_on = np.pad(self.coarse.met, ((0, 0), (0, 1)))
         self._levels = _levels(_visits_ahead(law, self.arrays))
         self._unit = float(np.abs(self.arrays.gains[self.arrays.gains[:, 0] != 0]).min()) / 4
         self._scratch = _Scratch()
         self._small = 0.0
         self.always, self._matters = always, widths
         self.widths: FloatArray | None = None
-        self.tables = Tables.empty(1, rows * actions, rows * actions * (actions - 1) // 2)
-        start = self.tables
-        start.position[:], start.phase[:], start.mass[:] = 0, self._ahead[0], 1.0
-        start.low[:] = start.high[:] = 0.0
-        start.name[:], start.order[:] = self.arrays.zero, 0
+        self.tables = Tables.start(law, self.arrays)
         self.kept: list[Layer] = []
         self.nodes = 1
 
@@ -230,9 +203,9 @@ class Layers:
             *((a.zero_gain, a.zero), np.empty(a.actions, dtype=np.int64), after.arrays),
         )
         target = np.full(len(after.mass), -1, dtype=np.int32)
-        under_way = np.flatnonzero(after.position != self.law.optimum)
-        after = after.chosen(under_way)
         np.maximum(after.phase, self._ahead[after.position], out=after.phase)
+        under_way = np.flatnonzero(self._goes_on[after.position, after.phase])
+        after = after.chosen(under_way)
         into = np.empty(len(under_way), dtype=np.int64)
         left = gathering.gather(
             *(after.arrays, self._weights(after), a.row_of, a.actions),

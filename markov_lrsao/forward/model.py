@@ -14,7 +14,7 @@ from markov_lrsao.exact.rationals import next_floats, to_float
 from markov_lrsao.model.jumping_law import JumpingLaw
 from markov_lrsao.model.law import StepLaw
 
-__all__ = ["Arrays", "Law", "arrays_of", "room"]
+__all__ = ["Arrays", "Law", "Tables", "arrays_of", "room"]
 
 Law: TypeAlias = StepLaw | JumpingLaw
 _Room: TypeAlias = tuple[
@@ -76,6 +76,53 @@ def room(size: int, entries: int, pairs: int) -> _Room:
         np.empty((size, entries), dtype=np.int16),
         np.empty((size, pairs), dtype=np.int8),
     )
+
+
+@dataclass(eq=False)
+class Tables:
+    """Tables with what they matter; see `kernels.layers` and `kernels.closing`."""
+
+    position: IntArray
+    phase: IntArray
+    low: FloatArray
+    high: FloatArray
+    name: npt.NDArray[np.int16]
+    order: npt.NDArray[np.int8]
+    mass: FloatArray
+
+    @classmethod
+    def empty(cls, size: int, entries: int, pairs: int) -> Tables:
+        """Return room for so many tables."""
+        return cls(
+            np.empty(size, dtype=np.int64),
+            np.empty(size, dtype=np.int64),
+            *room(size, entries, pairs),
+            np.empty(size),
+        )
+
+    @classmethod
+    def start(cls, law: StepLaw, arrays: Arrays) -> Tables:
+        """Return the one table that runs start with."""
+        rows, actions = int(law.row.max()) + 1, arrays.actions
+        found = cls.empty(1, rows * actions, rows * actions * (actions - 1) // 2)
+        milestones = np.array(law.landscape.milestones)
+        found.position[:], found.mass[:] = 0, 1.0
+        found.phase[:] = np.searchsorted(milestones, 0, side="right")
+        found.low[:] = found.high[:] = 0.0
+        found.name[:], found.order[:] = arrays.zero, 0
+        return found
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What kernels read and write."""
+        return (
+            *(self.position, self.phase, self.low, self.high),
+            *(self.name, self.order, self.mass),
+        )
+
+    def chosen(self, which: Any) -> Tables:
+        """Return some of the tables."""
+        return Tables(*(array[which] for array in self.arrays))
 
 
 def _named(law: Law, gains: list[fmpq]) -> tuple[list[fmpq], npt.NDArray[np.int16]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from flint import fmpq
+from random_plateaus import RandomPlateaus
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.answers.layered import enclose_by_layers
@@ -16,7 +17,11 @@ from markov_lrsao.errors import Refused, VerificationError
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward import coarse as coarsely
 from markov_lrsao.forward.coarse import check_ends, entry_ends
-from markov_lrsao.forward.layers import Layer, Layers, Tables
+from markov_lrsao.forward.layers import Layer, Layers
+from markov_lrsao.forward.model import Tables
+from markov_lrsao.forward.options import position_options
+from markov_lrsao.values.solving import most_steps
+from markov_lrsao.values.whole_run import chains_with_values
 from simulate.runs.runner import simulate
 
 Point = tuple[int, int, str, str, str]
@@ -320,9 +325,8 @@ def test_a_row_that_was_left_is_not_as_low_as_inside() -> None:
 
 def test_candidates_for_positions_are_checked() -> None:
     law = law_of(POINTS[0])
-    layers = Layers(law)
     right = np.full(law.n + 1, 1 << 4)  # R alone is greedy, everywhere
-    positions = coarsely._Positions(law, right, layers.counted)
+    positions = position_options(law, right)
     ones = np.ones(len(positions.states))
     high = positions.solved(ones, 1)
     assert high is not None
@@ -353,6 +357,30 @@ def test_small_limits_still_give_an_enclosure() -> None:
     assert low < fmpq(613, 10) < high
 
 
+def test_a_chain_with_values_stands_behind_the_last_layer() -> None:
+    """Few values bound the steps left here, as closely as anything. Too small a bound is seen.
+
+    E[T] is 38.7 by simulation, and certainly more than 37.
+    """
+    law = RandomPlateaus.held_out(48).law
+    levels = chains_with_values(law, 15_000, exact=False)
+    assert not isinstance(levels, Refused)
+    most = most_steps(next(levels))
+    assert most is not None
+
+    def enclosed(most: float | None) -> tuple[float, float]:
+        layers = Layers(law, most=most)
+        for _ in range(80):
+            layers.step(1000)
+        low, high = layers.solved()[0, 0].tolist()
+        return low, high
+
+    low, high = enclosed(to_float(most) * (1 + 1e-12))
+    assert low <= 38.6 < 38.8 <= high <= enclosed(None)[1]
+    assert high < 60
+    assert enclosed(30.0)[1] < 37
+
+
 def test_large_tables_are_refused() -> None:
     law = StepLaw.of(Landscape.jump(40, 3), Algorithm.lrsao(Parameters.of("4/5", "1/2", "1")))
-    assert isinstance(enclose_by_layers(law, Options(), 2), Refused)
+    assert isinstance(enclose_by_layers(law, Options()), Refused)
