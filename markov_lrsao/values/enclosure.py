@@ -29,8 +29,8 @@ from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.answer import TOLERANCE
 from markov_lrsao.values.choices import bound_moments, probability_of_choice
 from markov_lrsao.values.merging import added_edges
-from markov_lrsao.values.refinement import Refined
-from markov_lrsao.values.tails import LEVELS, refined_decomposition
+from markov_lrsao.values.refinement import DOOMED, Refined
+from markov_lrsao.values.tails import LEVELS, Level, refined_decomposition
 from markov_lrsao.values.traps import fate
 from markov_lrsao.values.whole_run import describe_state
 
@@ -49,6 +49,9 @@ __all__ = [
 _LARGEST_TAIL = 30_000
 _HASTY_LEVELS, _HASTY_TAIL = 3, 1_000
 _LARGEST_EXACT_TAIL = 5_000
+_NARROWING = tuple(Level(fmpq(1, 64), 32, exact) for exact in (1, 2, 3))
+"""Levels for probabilities of traps: fine meshes, and ever more exact values, for ties."""
+_NARROW = fmpq(1, 10**6)
 _ALL_MOMENTS, _VARIANCE = 1_000, 10_000
 """Largest n at which all moments, and variances, before the cut are exact within seconds."""
 
@@ -181,7 +184,7 @@ def moments_before_cut(d: Decomposition, moments: int) -> list[list[Quantity]]:
     return result
 
 
-def losing_decomposition(law: StepLaw) -> Decomposition:
+def losing_decomposition(law: StepLaw, level: Level = LEVELS[0]) -> Decomposition:
     """Give up runs that fall below the rows after the cut.
 
     The decomposition is good for what happens before the cut, and for finding traps.
@@ -190,18 +193,38 @@ def losing_decomposition(law: StepLaw) -> Decomposition:
     ------
     CrossingError, NotAbsorbingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
-    return refined_decomposition(law, LEVELS[0], largest=_LARGEST_TAIL, lose=True)
+    return refined_decomposition(law, level, largest=_LARGEST_TAIL, lose=True)
 
 
-def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
+def trap_after_cut(law: StepLaw, *, narrow: bool = False) -> tuple[Trap, Decomposition] | None:
     """Return a trap on the rows that the walk meets after the cut, at any n; None: none found.
 
     Runs that fall below these rows are given up: they count for the upper bound of the
-    probability only. The decomposition is good for what happens before the cut.
+    probability only, unless they are doomed, since the row of the first position holds them when
+    they come back. The decomposition is good for what happens before the cut.
+
+    Parameters
+    ----------
+    narrow : tell more values apart, as long as the bounds of the probability are wide
     """
     if cut_of(law) == law.optimum:
         return None
-    d = attempt(lambda: losing_decomposition(law))
+    best = _trap_at(law, LEVELS[0])
+    if best is None or not narrow:
+        return best
+    for level in _NARROWING:
+        trap, d = best
+        if trap.upper - trap.lower <= _NARROW:
+            break
+        found = _trap_at(law, level)
+        if found is not None:
+            lower, upper = max(trap.lower, found[0].lower), min(trap.upper, found[0].upper)
+            best = replace(found[0], lower=lower, upper=upper), d
+    return best
+
+
+def _trap_at(law: StepLaw, level: Level) -> tuple[Trap, Decomposition] | None:
+    d = attempt(lambda: losing_decomposition(law, level))
     if isinstance(d, Refused):
         return None
     assert d.choices is not None
@@ -219,22 +242,32 @@ def trap_after_cut(law: StepLaw) -> tuple[Trap, Decomposition] | None:
     found = attempt(lambda: (entering(outcome.lower), entering(outcome.upper)))
     if isinstance(found, Refused) or found[0] == 0:  # runs may be stuck before the cut as well
         return None
-    return Trap(describe_state(block, outcome.entry), *found), d
+    state = next((i for i in (outcome.entry, *outcome.ends) if i < lost), None)
+    where = f"p={block.stretch.first}" if state is None else describe_state(block, state)
+    return Trap(where, *found), d
 
 
 def _with_lost_runs(block: Refined) -> tuple[Refined, int]:
-    """Replace downward exits by one state that is never left; return its number."""
+    """Replace downward exits by a state that is never left; return its number.
+
+    Runs that are doomed have such a state of their own, behind it.
+    """
     lost = len(block.states)
     unit = block.denominator // block.law.n
 
     def place(target: Target) -> Target:
-        fallen = isinstance(target, Exit) and target.direction == DOWN
-        return lost if fallen else target
+        if not isinstance(target, Exit) or target.direction != DOWN:
+            return target
+        return lost + (DOOMED in target.patterns)
 
     options = tuple(
         tuple(added_edges(edges, place) for edges in choices) for choices in block.options
     )
+    some = any(DOOMED in x.patterns for x in block.exits)
+    more = range(lost, lost + 1 + some)
     state = State(block.stretch.first, 0, ())
     return replace(
-        block, states=(*block.states, state), options=(*options, (((lost, Share(unit, unit)),),))
+        block,
+        states=(*block.states, *(state for _ in more)),
+        options=(*options, *((((k, Share(unit, unit)),),) for k in more)),
     ), lost

@@ -134,6 +134,10 @@ class FloatSystem:
     def _optimal(self, matrix: Any, costs: FloatArray, sign: int) -> FloatArray:
         return optimal_values(matrix, self.owner, self.first, costs, sign, self._order)
 
+    def about(self, costs: FloatArray, sign: int) -> FloatArray:
+        """Return about the largest (sign 1) or least (-1) E[sum of costs]; nothing is certain."""
+        return self._optimal(self.upper, costs, sign)
+
     @cached_property
     def steps(self) -> FloatArray:
         """A bound S >= 1 + P S for every option: of the number of states passed."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from flint import fmpq
@@ -35,13 +35,15 @@ from markov_lrsao.exact.intervals import Interval
 from markov_lrsao.model.law import Move, Proposal, Share, StepLaw
 from markov_lrsao.rows.orders import Option, largest_of
 from markov_lrsao.values.cells import Safety
-from markov_lrsao.values.clusters import Clusters
+from markov_lrsao.values.clusters import Clusters, Update
 from markov_lrsao.values.invariants import check_invariant
 
-__all__ = ["Refined", "ValueWalk", "refine", "safe_actions"]
+__all__ = ["DOOMED", "Refined", "ValueWalk", "refine", "safe_actions"]
 
 _GONE = -1
 """Row state of every row of a walk that is on its way to the optimum and never comes back."""
+DOOMED = -2
+"""Row state of every row of a walk that has left downwards, and never comes further up again."""
 LARGEST_REFINEMENT = 200_000
 """Default limit of `refine`."""
 
@@ -128,7 +130,8 @@ class ValueWalk(Walk):
     final : the walk ends here: entries that are never chosen again are forgotten
     floors : the stretch is the whole run: rows that are never met again are forgotten, and so are
         entries that are never chosen again on the positions above the floor (see `floor`)
-    lose : give up runs that leave downwards, instead of refusing
+    lose : give up runs that leave downwards, instead of refusing; those that are doomed, since they
+        never come further up than the first position again, leave with `DOOMED` rows
     """
 
     def __init__(
@@ -148,6 +151,7 @@ class ValueWalk(Walk):
         self._safe: dict[tuple[int, int], tuple[int, ...]] = {}
         self._takes_over: dict[tuple[int, int, int], bool] = {}
         self._barrier: dict[tuple[int, int], bool] = {}
+        self._learnt: dict[int, Interval] = {}
         before_optimum = self.law.row[: self.law.optimum]
         self.last_met = [int(np.flatnonzero(before_optimum == r)[-1]) for r in stretch.rows]
         alone = np.bincount(before_optimum, minlength=int(self.law.row.max()) + 1) == 1
@@ -226,8 +230,36 @@ class ValueWalk(Walk):
                 # Where the run is over, or given up, what is learnt does not matter.
                 over = to == law.optimum or (self.lose and to < self.stretch.first)
                 after = shown[at] if over else self.update(shown, at, option, e.action, e.move, to)
+                if to < self.stretch.first and self.lose and self.dooms(shown[at], option, e):
+                    after = DOOMED
                 steps.append((to, replaced(shown, at, after), e.share))
             yield steps
+
+    def dooms(self, source: int, option: Option, e: Proposal) -> bool:
+        """Whether a run that leaves the first position downwards never gets above it again.
+
+        It would have to pass that position, whose row is shown nowhere else, and so is as the step
+        down left it. If one action is its only largest entry and refuses every move there, the run
+        is held: its entry becomes (keep + bootstrap)^k v, and stays above the others if v <= 0, or
+        if they are at most 0. What was learnt is the largest entry of the row below, which was
+        last changed before the stretch was entered.
+        """
+        law, first = self.law, self.stretch.first
+        row, below, factor = int(law.row[first]), int(law.row[first - 1]), law.algorithm
+        alone = np.count_nonzero(law.row == row) == 1
+        if not alone or below in self.slot or factor.keep + factor.bootstrap <= 0:
+            return False
+        if below not in self._learnt:
+            boxes = self.automata.boxes[self.automata.class_of(below)]
+            self._learnt[below] = reduce(Interval.join, map(largest_of, boxes))
+        update = Update(source, option, e.action, e.move.gain, self._learnt[below], ())
+        pattern, box = self.clusters.image(update)
+        if pattern.undecided is not None or len(pattern.maximal) != 1:
+            return False
+        (top,) = pattern.maximal
+        refuses = all(p.moved == 0 for p in law.proposals(int(law.kind[first]), (top,)))
+        others = [x for a, x in enumerate(box) if a != top]
+        return refuses and (box[top].high <= 0 or all(x.high <= 0 for x in others))
 
     def update(
         self, shown: tuple[int, ...], at: int, option: Option, action: int, move: Move, to: int
@@ -262,7 +294,7 @@ class ValueWalk(Walk):
         """
         over = position == self.law.optimum
         if self.lose and position < self.stretch.first:
-            return self.gone
+            return (DOOMED,) * len(shown) if DOOMED in shown else self.gone
         if not (self.final or self.floors):
             return shown
         if over or self.takes_over(position, shown):

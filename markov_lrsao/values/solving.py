@@ -26,7 +26,7 @@ from markov_lrsao.values.refinement import Refined
 from markov_lrsao.values.traps import Fate, fate
 from markov_lrsao.values.whole_run import chain_with_values, describe_state
 
-__all__ = ["Answer", "solve_levels", "solve_values"]
+__all__ = ["Answer", "most_steps", "solve_levels", "solve_values"]
 
 
 def solve_levels(levels: Iterable[Refined], field: Field, moments: int, tolerance: fmpq) -> Answer:
@@ -77,6 +77,19 @@ def solve_values(block: Refined, field: Field, moments: int) -> Answer:
         return Answer(values, block.method, size, undecided=met, trap=trap)
     values = [_enclosed(block, counted, moments) for counted in counted_phases(law)]
     return Answer(values, block.method, size, undecided=met)
+
+
+def most_steps(block: Refined) -> fmpq | None:
+    """Return a bound of E[steps left] from every table that is met; None: runs may get stuck.
+
+    Every such table lies in a state of the block, or on a corridor that one leads into: from there
+    fewer steps are left than from the state.
+    """
+    outcome = fate(block)
+    if outcome.traps or outcome.wanders:
+        return None
+    found: fmpq = max(upper[1] for upper in bound_moments(block, lambda _: True, 1).upper)
+    return found
 
 
 def _count(law: StepLaw) -> int:

@@ -23,7 +23,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import Proposal, StepLaw
 from markov_lrsao.values.closed import closed_from
 
-__all__ = ["Beginning", "beginnings", "seen_trap"]
+__all__ = ["Beginning", "Steps", "beginnings", "described", "replayed", "seen_trap"]
 
 Number: TypeAlias = Any
 """A float, or a rational."""
@@ -98,7 +98,7 @@ def _played(law: StepLaw, random: Random) -> Steps | None:
     return steps
 
 
-def _replayed(law: StepLaw, steps: Sequence[tuple[int, int]]) -> list[Beginning]:
+def replayed(law: StepLaw, steps: Sequence[tuple[int, int]]) -> list[Beginning]:
     """Play steps in rationals, as far as they are possible; return every beginning of them."""
     size = (int(law.row.max()) + 1) * len(law.actions)
     keep, bootstrap = law.algorithm.keep, law.algorithm.bootstrap
@@ -135,7 +135,7 @@ def beginnings(law: StepLaw) -> Iterator[Beginning]:
         if steps is None or any(tuple(steps[: len(k)]) == k for k in known):
             continue
         tries += 1
-        way = _replayed(law, steps)
+        way = replayed(law, steps)
         if not _never_ends(law, way[-1]):
             continue
         # From some step on the run is stuck; where that is found need not be the first such step.
@@ -162,7 +162,7 @@ def seen_trap(law: StepLaw) -> Trap | None:
         return None
     lower = sum((b.probability for b in _apart(found)), fmpq(0))
     likeliest = max(found, key=lambda b: b.probability)
-    return Trap(_described(law, likeliest), lower, fmpq(1))
+    return Trap(described(law, likeliest), lower, fmpq(1))
 
 
 def _apart(found: Sequence[Beginning]) -> list[Beginning]:
@@ -177,7 +177,7 @@ def _apart(found: Sequence[Beginning]) -> list[Beginning]:
     ]
 
 
-def _described(law: StepLaw, at: Beginning) -> str:
+def described(law: StepLaw, at: Beginning) -> str:
     """Return a table in words: "p=6 [0: J>L=R>0]"."""
     text, actions = [f"p={at.position}"], len(law.actions)
     for row in law.rows_met():

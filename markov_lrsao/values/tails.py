@@ -37,7 +37,7 @@ from markov_lrsao.values.cells import Precision
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.courses import course_of
 from markov_lrsao.values.merging import merge_alike
-from markov_lrsao.values.refinement import Refined, ValueWalk, refine, safe_actions
+from markov_lrsao.values.refinement import DOOMED, Refined, ValueWalk, refine, safe_actions
 
 __all__ = ["LEVELS", "Level", "Tail", "before_cut", "merged_tail", "refined_decomposition"]
 
@@ -275,5 +275,5 @@ def merged_tail(
     found: Refined, entered: Mapping[tuple[int, int], State]
 ) -> tuple[Refined, dict[tuple[int, int], int]]:
     """Return a tail with its states merged, and the number of the one that each pair enters."""
-    merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase))
+    merged, became, _ = merge_alike(found, lambda x: (x.direction, x.phase, DOOMED in x.patterns))
     return merged, {key: became[found.number[state]] for key, state in entered.items()}

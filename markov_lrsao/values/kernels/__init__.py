@@ -1,0 +1,1 @@
+"""Compiled kernels that look for runs."""
