@@ -98,7 +98,7 @@ def _with_better_trap(law: StepLaw, found: Answer) -> Answer:
     trap = found.trap
     if trap is None or trap.lower == trap.upper:
         return found
-    other = trap_after_cut(law)
+    other = trap_after_cut(law, narrow=True)
     if other is None:
         return found
     lower, upper = max(trap.lower, other[0].lower), min(trap.upper, other[0].upper)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from flint import fmpq
@@ -18,16 +19,19 @@ from flint import fmpq
 from markov_lrsao.answers.plan import (
     Doomed,
     Joint,
+    Layered,
     Lumped,
     Method,
     Options,
     Plan,
+    Relearnt,
     after_cut,
     asked_elsewhere,
     composed,
     counted,
     is_small,
     joint,
+    layered,
     lumped,
     plan,
     wants_exact,
@@ -79,8 +83,8 @@ _METHODS: tuple[Method, ...] = ("auto", "joint", "crossing", "segments")
 _PROBED_STATES, _PROBED_VALUES = 250_000, 20_000
 """States of the joint chain, and with values, tried before a method is recommended: seconds."""
 _ANY_WIDTH = fmpq(10**9)
-_NARROW, _USEFUL = fmpq(1, 1000), fmpq(1, 2)
-"""Relative widths of enclosures: good enough, and beyond which layers of tables are tried."""
+_NARROW = fmpq(1, 1000)
+"""Relative width of an enclosure beyond which layers and lumps of tables are tried."""
 
 
 def check_hypothesis(
@@ -254,18 +258,18 @@ def seek_runtime(
     algorithm = algorithm_at(algorithm, landscape.n)
     holds = check_hypothesis(landscape, algorithm, outside_h=outside_h)
     law = StepLaw.of(landscape, algorithm)
-    found = _solve(law, plan(law, options), options, moments, digits)
+    chosen = plan(law, options)
+    found = _solve(law, chosen, options, moments, digits)
     match found:
         case Refused(NotAbsorbingError()):
             found = _solve(law, when_stuck(law, options), options, moments, digits)
     match found:
         case Refused(UndecidedComparisonError()) if options.method == "auto" and is_small(law):
             found = (_seen_stuck(law, options, moments) if wants_exact(options) else None) or found
-    if options.wide and is_small(law) and wants_exact(options):
-        found = _narrower(law, options, moments, found)
-    match found:
-        case Refused(UndecidedComparisonError()) if options.wide and is_small(law):
-            found = _in_layers(law, options, moments, found)
+    # Whole tables would take minutes, and tell less, where plateaus have had their own way.
+    own_way = isinstance(chosen, Relearnt) and isinstance(found, Answer)
+    if options.wide and is_small(law) and wants_exact(options) and not own_way:
+        found = _dug(law, options, moments, _narrower(law, options, moments, found))
     match found:
         case Refused((CrossingError(advised=False) | StateSpaceTooLargeError(advised=False)) as e):
             return Refused(type(e)(f"{e}; {_instead(law, e, options.method)}"))
@@ -301,6 +305,8 @@ def _solve(
             return _infinite(law, trap, method, states, moments)
         case Lumped():
             return _lumped(chosen, moments)
+        case Layered(answer):
+            return _with_moments(answer, moments)
         case Joint(chain):
             return attempt(lambda: _joint(law, chain, options, moments))
     from markov_lrsao.answers.counting import solved
@@ -331,33 +337,48 @@ def _lumped(found: Lumped, moments: int) -> Answer:
     return Answer(values, "lumps", found.lumps, undecided=fmpq(1))
 
 
+def _with_moments(answer: Answer, moments: int) -> Answer:
+    """Return means as an answer, of whose variances and further moments nothing is known."""
+    unknown: list[Quantity] = [UNKNOWN] * (moments - 1)
+    return replace(answer, values=[[*means, *unknown] for means in answer.values])
+
+
 def _narrower(
     law: StepLaw, options: Options, moments: int, found: Answer | Refused
 ) -> Answer | Refused:
-    """Return an answer, or what lumps of tables tell where that is wide or refused."""
+    """Return an answer, or what layers or lumps of tables tell where that is wide or refused."""
     match found:
         case Refused(UndecidedComparisonError()):
             pass
-        case Answer(trap=None, values=[[Enclosed() as total, *_], *_]):
-            if total.relative_width is not None and total.relative_width <= _NARROW:
+        case Answer(trap=None, values=[[Enclosed() as total, *_], *_], method=method):
+            width = total.relative_width
+            if method in ("layers", "lumps") or (width is not None and width <= _NARROW):
                 return found
         case _:
             return found
+    answers = [] if isinstance(found, Refused) else [found]
     other = lumped(law, options)
-    if isinstance(other, Refused):
-        return found
-    answer = _lumped(other, moments)
-    if isinstance(found, Refused):
-        return answer if answer.relative_width <= _USEFUL else found
-    return min(found, answer, key=lambda a: a.relative_width)
+    if not isinstance(other, Refused):
+        answers.append(_lumped(other, moments))
+    if not answers or min(a.relative_width for a in answers) > _NARROW:
+        tables = layered(law, options)
+        if not isinstance(tables, Refused):
+            answers.append(_with_moments(tables.answer, moments))
+    return min(answers, key=lambda a: a.relative_width) if answers else found
 
 
-def _in_layers(law: StepLaw, options: Options, moments: int, refused: Refused) -> Answer | Refused:
-    """Return an enclosure of any width, or the refusal that was there before."""
-    from markov_lrsao.answers.layered import enclose_by_layers
+def _dug(law: StepLaw, options: Options, moments: int, found: Answer | Refused) -> Answer | Refused:
+    """Return that E[T] is infinite, where it has no upper end and stuck runs can be dug out."""
+    match found:
+        case Answer(trap=None, values=[[Enclosed(_, None), *_], *_]) if wants_exact(options):
+            from markov_lrsao.values.digging import dug_trap
 
-    found = enclose_by_layers(law, options, moments)
-    return refused if isinstance(found, Refused) else found
+            trap = dug_trap(law)
+            if trap is not None:
+                infinite: list[Quantity] = [Infinite()] * moments
+                values = [infinite, *found.values[1:]]
+                return replace(found, values=values, trap=trap, undecided=None)
+    return found
 
 
 def _instead(law: StepLaw, error: LrsaoError, tried: Method) -> str:

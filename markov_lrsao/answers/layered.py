@@ -3,13 +3,17 @@
 Layers are made with few tables first, then with more, as long as the enclosure is wide and the
 work allowed is not used up; what all of them show together is the answer. Each pass steers the next
 one by where it was wide. Variances stay unknown.
+
+Behind the last layer stands what positions alone show of the steps left. Where that has no upper
+end, a chain with few values may: its largest bound holds for every table that a run can meet.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import itertools
+from dataclasses import dataclass, field, replace
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +21,11 @@ from flint import fmpq
 
 from markov_lrsao.answers.plan import Options, wants_exact
 from markov_lrsao.errors import Refused, SolverError, StateSpaceTooLargeError, attempt
-from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Quantity
-from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.exact.quantity import Enclosed, Quantity
+from markov_lrsao.exact.rationals import next_floats, to_float
+from markov_lrsao.forward.coarse import coarse
 from markov_lrsao.forward.layers import Layers
+from markov_lrsao.forward.model import arrays_of
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress
 from markov_lrsao.values.answer import Answer
@@ -49,58 +55,136 @@ class _Pass:
     steered: bool = True
 
 
-_PASSES = (_Pass(4_000), _Pass(20_000))
-_MORE, _LONGER = _Pass(80_000), _Pass(20_000, 2, 2 * _WORK, steered=False)
-"""The third pass: more tables a layer, or, where the second one left many runs under way, more
-layers."""
+_PASSES = (
+    _Pass(4_000, work=_WORK // 8),
+    _Pass(20_000, work=_WORK // 2),
+    _Pass(20_000, levels=8, work=_WORK // 2),
+)
+"""Unlikely tables that are joined let the worst happen for good: with more levels they are kept
+apart, at the cost of others. Where runs are long these passes must not use up the time."""
+_MORE, _MOST = _Pass(80_000), _Pass(200_000, work=2 * _WORK)
+_LONGER = _Pass(20_000, 2, 2 * _WORK, steered=False)
+"""The last pass: more tables a layer, many more where it may take that many to be narrow, or, where
+the second one left many runs under way, more layers."""
+_HOPE = 4
+"""Times what is wanted: a width beyond it is not expected to become narrow enough."""
 _MANY = 0.05
 _FEWEST = 10
 """A layer keeps at least this part of them, when few runs are still under way."""
 _LAST, _FEW, _FEW_LEVELS = 0.7, 1_000, 2
 """From this part of the work on layers have few tables, told apart by few levels: runs that never
 come to their end within the layers cost more than tables that are joined."""
-_UNDER_WAY = 3e-4
+_UNDER_WAY = 1e-7
+"""Layers end when so few runs are under way: what is left to positions is hundreds of steps."""
+_VALUED_STATES, _LEVELS = 15_000, 2
+"""Of a chain whose largest bound stands behind the last layer; levels of it that are tried."""
 _MOST_LAYERS = 20_000
 MOST_ENTRIES = 60
 """Tables with more entries are too many for their layers to tell anything."""
 
 
-def enclose_by_layers(law: StepLaw, options: Options, moments: int) -> Answer | Refused:
-    """Return enclosures of E[T] and of the phases; those of E[T] may have no upper end."""
+def enclose_by_layers(law: StepLaw, options: Options) -> Answer | Refused:
+    """Return enclosures of E[T] and of the phases; those of E[T] may have no upper end.
+
+    A law keeps the passes that were made: who asks again is answered at once.
+    """
     entries = (int(law.row.max()) + 1) * len(law.actions)
     if entries > MOST_ENTRIES:
         return Refused(StateSpaceTooLargeError(f"{entries} entries are too many to be followed"))
-    best: FloatArray | None = None
-    made = 0
-    seen = _Seen()
-    for number in range(3 if wants_exact(options) else 1):
-        chosen = _PASSES[number] if number < 2 else _LONGER if seen.under_way > _MANY else _MORE
+    enough = to_float(options.tolerance)
+    key = "layers", enough, options.max_states
+    if key not in law.derived:
+        law.derived[key] = _Seen(most=_most_left(law, options) if wants_exact(options) else None)
+    seen: _Seen = law.derived[key]
+    passes = len(_PASSES) + 1 if wants_exact(options) else 1
+    while seen.passes < passes and not seen.ended and seen.refused is None:
+        last = seen.passes == len(_PASSES)
+        chosen = _last(seen, enough) if last else _PASSES[seen.passes]
+        seen.passes += 1
+        if seen.passes == len(_PASSES) and seen.under_way > _MANY:
+            continue  # layers were too few already
         largest = min(chosen.tables, options.max_states or chosen.tables)
         found = attempt(
             partial(_solved, law, replace(chosen, tables=largest), seen, options.progress)
         )
         if isinstance(found, Refused):
-            return found
-        bounds, made = found
-        best = bounds if best is None else _both(best, bounds)
-        if _width(best) <= to_float(options.tolerance) or largest < chosen.tables:
+            seen.refused = found
             break
-    assert best is not None
-    values = [[_quantity(*ends), *[UNKNOWN] * (moments - 1)] for ends in best.tolist()]
-    return Answer(values, "layers", made, undecided=fmpq(1))
+        bounds, seen.made = found
+        seen.best = bounds if seen.best is None else _both(seen.best, bounds)
+        seen.each.append(_width(bounds))
+        seen.ended = _width(seen.best) <= enough or largest < chosen.tables
+    if seen.refused is not None:
+        return seen.refused
+    assert seen.best is not None
+    values = [[_quantity(*ends)] for ends in seen.best.tolist()]
+    return Answer(values, "layers", seen.made, undecided=fmpq(1))
+
+
+def _last(seen: _Seen, enough: float) -> _Pass:
+    """Return the last pass: how those before did compared with the first tells what is needed."""
+    if len(seen.each) < len(_PASSES):
+        return _LONGER
+    _, second, third = seen.each
+    levels = _PASSES[1 if second <= third else 2].levels
+    hopeful = enough < seen.promised <= _HOPE * enough
+    return replace(_MOST if hopeful else _MORE, levels=levels)
+
+
+def _most_left(law: StepLaw, options: Options) -> float | None:
+    """Return a bound of E[steps left] for all tables that are met, where positions have none."""
+    from markov_lrsao.values.solving import most_steps
+    from markov_lrsao.values.whole_run import chains_with_values
+
+    phases = len(law.landscape.milestones)
+    steps = coarse(law, arrays_of(law), np.ones((phases, 1), dtype=np.bool_)).steps
+    if np.isfinite(steps).all():
+        return None
+    largest = min(_VALUED_STATES, options.max_states or _VALUED_STATES)
+    levels = chains_with_values(law, largest, options.progress, exact=False)
+    if isinstance(levels, Refused):
+        return None
+    for block in itertools.islice(levels, _LEVELS):
+        most = most_steps(block)
+        if most is not None:
+            return next_floats(most)[1]
+    return None
 
 
 @dataclass
 class _Seen:
-    """What a pass leaves for the next: where it was wide, and who was under way near its end."""
+    """What a pass leaves for the next: where it was wide, and who was under way near its end.
+
+    Attributes
+    ----------
+    most : a bound of E[steps left] for every table that is met, if one is known
+    passes, made : how many passes were made or left out, and the tables of the newest
+    best, each : what all passes tell together, and the width of each
+    """
 
     widths: FloatArray | None = None
     under_way: float = 0.0
+    most: float | None = None
+    passes: int = 0
+    made: int = 0
+    best: FloatArray | None = None
+    each: list[float] = field(default_factory=list)
+    ended: bool = False
+    refused: Refused | None = None
+
+    @property
+    def promised(self) -> float:
+        """The width that another gain like that over the first pass would lead to."""
+        if len(self.each) < len(_PASSES):
+            return inf
+        least = min(self.each)
+        return least * (least / self.each[0])
 
 
 def _solved(law: StepLaw, chosen: _Pass, seen: _Seen, progress: Progress) -> tuple[FloatArray, int]:
     """Return bounds of E[T] and of the phases, [quantity, side], and the number of tables."""
-    layers = Layers(law, always=chosen.levels, widths=seen.widths if chosen.steered else None)
+    widths = seen.widths if chosen.steered else None
+    layers = Layers(law, always=chosen.levels, widths=widths, most=seen.most)
     most = chosen.work // layers.tables.low.shape[1]
     largest, seen.under_way = chosen.tables, 0.0
     with progress("following tables in layers") as bar:

@@ -8,9 +8,9 @@ Where patterns leave a comparison open, values are followed, in this order: afte
 small n); and where that does not fit, a trap after the cut shows that E[T] is infinite (`Trapped`,
 any n). Before that, signs may tell that runs get stuck (`Doomed`: EA+RL), and where the quotient of
 all tables is not found, so may runs that are played and proved not to end (`Doomed`, small n), or
-lumps of tables tell E[T] well enough (`Lumped`, small n). Three and more plateaus that share a row
-have a way of their own (`Relearnt`, any n) where segments leave them open. What fails gives its
-reason (`Refused`); simulation is then the way.
+layers and lumps of tables tell E[T] well enough (`Layered`, `Lumped`, small n). Three and more
+plateaus that share a row have a way of their own (`Relearnt`, any n) where segments leave them
+open. What fails gives its reason (`Refused`); simulation is then the way.
 
 Runtimes, laws of T, profiles, maps and curves all ask here, by `plan` or, where only one of the
 ways serves them, by the function of that way.
@@ -42,7 +42,7 @@ from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.derived import automata_of
-from markov_lrsao.values.answer import TOLERANCE
+from markov_lrsao.values.answer import TOLERANCE, Answer
 
 # What only one of the ways needs is imported there: it takes a good part of a small answer's time.
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ __all__ = [
     "Doomed",
     "Followed",
     "Joint",
+    "Layered",
     "Lumped",
     "Method",
     "Options",
@@ -73,6 +74,7 @@ __all__ = [
     "crossing",
     "is_small",
     "joint",
+    "layered",
     "lumped",
     "plan",
     "quotient",
@@ -90,6 +92,8 @@ _MOST_JOINT_ROWS, _MOST_JOINT_N = 9, 40
 """`auto` enumerates the joint chain up to this many Q-rows (seven slope sites of Jump)."""
 _LARGE_BLOCK = 300
 """A block with more patterns than this, all rows together, is left to segments."""
+_USEFUL_WIDTH = fmpq(1, 2)
+"""Relative width of an enclosure by tables beyond which values are followed all the same."""
 _LEAST_RELEARNT_N = 8
 """From here on the patterns of three plateaus and more take minutes, and leave choices open."""
 
@@ -169,6 +173,13 @@ class Lumped:
 
 
 @dataclass(frozen=True, eq=False)
+class Layered:
+    """No quotient of all tables is found, but layers of them enclose E[T] and the phases."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, eq=False)
 class Relearnt:
     """Three plateaus or more share a row, which is followed by values; all choices are bounded."""
 
@@ -176,7 +187,17 @@ class Relearnt:
 
 
 Plan: TypeAlias = (
-    Joint | Counted | Composed | Bounded | Followed | Trapped | Doomed | Lumped | Relearnt | Refused
+    Joint
+    | Counted
+    | Composed
+    | Bounded
+    | Followed
+    | Trapped
+    | Doomed
+    | Layered
+    | Lumped
+    | Relearnt
+    | Refused
 )
 
 
@@ -232,13 +253,16 @@ def plan(law: StepLaw, options: Options) -> Plan:
                 return Doomed(*stuck)
             by_values: Plan = found
             quick = options.method == "auto" and options.wide and wants_exact(options)
-            if quick and is_small(law) and (soon := _quickly(law, options)):
+            quick = quick and is_small(law)
+            if quick and (soon := _quickly(law, options)):
                 return soon
             if options.method != "joint":
                 by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
             match by_values:
                 case Refused():
-                    return when_stuck(law, options, hurried=quick and is_small(law))
+                    if quick and (told := _told_by_tables(law, options)):
+                        return told
+                    return when_stuck(law, options, hurried=quick)
                 case Bounded() if is_small(law) and wants_exact(options):
                     exact = quotient(law, options)
                     return by_values if isinstance(exact, Refused) else exact
@@ -250,9 +274,8 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
     """Return what a small law is answered by within seconds, if it is.
 
     Few values after the cut; a small quotient; a larger one; runs that are played, and proved to be
-    stuck, of which only bounds of the probability are known; lumps of tables that tell E[T] well
-    enough though no quotient is found. All other ways that follow values may take a minute before
-    they tell that they do not fit.
+    stuck, of which only bounds of the probability are known. All other ways that follow values may
+    take a minute before they tell that they do not fit.
     """
     from markov_lrsao.values.enclosure import trap_after_cut
     from markov_lrsao.values.quotient.level import quick_quotient
@@ -270,13 +293,34 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
         return exact
     trap = seen_trap(law)
     if trap is not None:
-        narrower = trap_after_cut(law)
+        narrower = trap_after_cut(law, narrow=wants_exact(options))
         return Trapped(*narrower) if narrower else Doomed(trap, 1, "runs")
-    enclosed = lumped(law, options, hasty=True)
-    if isinstance(enclosed, Refused):
-        return None
-    low, high = enclosed.bounds[0]
-    return enclosed if high - low <= options.tolerance * low else None
+    return None
+
+
+def _told_by_tables(law: StepLaw, options: Options) -> Layered | Lumped | None:
+    """Return what layers or lumps of tables tell of E[T]; None: too little.
+
+    Where layers have an upper end they were mostly narrower than any other way, and sooner: then
+    what they tell is the answer, even if it is wider than was asked for.
+    """
+    layers = layered(law, options)
+    if not isinstance(layers, Refused) and layers.answer.relative_width <= _USEFUL_WIDTH:
+        return layers
+    lumps = lumped(law, options, hasty=True)
+    if not isinstance(lumps, Refused):
+        low, high = lumps.bounds[0]
+        if high - low <= options.tolerance * low:
+            return lumps
+    return None
+
+
+def layered(law: StepLaw, options: Options) -> Layered | Refused:
+    """Enclose E[T] by layers of tables."""
+    from markov_lrsao.answers.layered import enclose_by_layers
+
+    found = enclose_by_layers(law, options)
+    return found if isinstance(found, Refused) else Layered(found)
 
 
 def lumped(law: StepLaw, options: Options, *, hasty: bool = False) -> Lumped | Refused:
@@ -469,13 +513,14 @@ def when_stuck(
     if options.max_states is None and hurried:
         largest = MOST_WIDE_STATES
     unlikely = _rows(law) > _MOST_JOINT_ROWS  # that the chain with values fits
-    if unlikely and (found := trap_after_cut(law)):
+    narrow = wants_exact(options)
+    if unlikely and (found := trap_after_cut(law, narrow=narrow)):
         return Trapped(*found)
     exact = wants_exact(options) and is_small(law)
     levels = chains_with_values(law, largest, options.progress, exact=exact)
     if not isinstance(levels, Refused):
         return Followed(levels)
-    if not unlikely and (found := trap_after_cut(law)):
+    if not unlikely and (found := trap_after_cut(law, narrow=narrow)):
         return Trapped(*found)
     return Refused(
         UndecidedComparisonError(

@@ -143,7 +143,7 @@ def _answer(minimised: Minimised, remaining: Remaining, moments: int) -> Answer:
         for move in lump.moves or ():
             target = OPTIMUM if move.target is None else number[move.target]
             parts.setdefault(target, []).append((move.share.probability, move.share.steps))
-        options.append(Option(i, lump.place[1], edges_of(parts)))
+        options.append(Option(i, lump.place[1], *edges_of(parts)))
     system = float_system(options, len(number))
     within = len(stable)
     left = [(m[:, within:], m[:, :within].tocsr()) for m in (system.lower, system.upper)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,40 +11,77 @@ from flint import arb
 
 from markov_lrsao.values.policies import FloatArray, FloatSystem
 
-__all__ = ["OPTIMUM", "Edge", "Option", "edges_of", "float_system", "steps_of"]
+__all__ = [
+    "CERTAIN",
+    "LOST",
+    "OPTIMUM",
+    "Ends",
+    "Option",
+    "edges_of",
+    "ends_of",
+    "float_system",
+    "lost_of",
+    "product",
+    "steps_of",
+    "times",
+    "total",
+]
 
 OPTIMUM = -1
+LOST = -2
+"""Where a run is that is not followed any more; what is left to it is bounded crudely."""
 
-
-class Edge(NamedTuple):
-    """A transition: bounds of its probability and of E[steps; transition]; -1 is the optimum."""
-
-    target: int
-    probability: tuple[float, float]
-    steps: tuple[float, float]
+Ends = tuple[float, float]
+"""Floats below and above a number."""
+CERTAIN: Ends = (1.0, 1.0)
 
 
 class Option(NamedTuple):
-    """All transitions of a state for one way in which its open comparison turns out."""
+    """All transitions of a state for one way in which its open comparison turns out.
+
+    Attributes
+    ----------
+    steps : bounds of E[steps]
+    edges : target -> bounds of the probability; targets may be `OPTIMUM` or `LOST`
+    """
 
     owner: int
     phase: int
-    edges: tuple[Edge, ...]
+    steps: Ends
+    edges: Mapping[int, Ends]
 
 
-def edges_of(parts: Mapping[int, Sequence[tuple[Any, Any]]]) -> tuple[Edge, ...]:
-    """Return edges from target -> (probability, E[steps; way]) of several ways there."""
-    return tuple(
-        Edge(t, _ends([x[0] for x in ways]), _ends([x[1] for x in ways]))
-        for t, ways in parts.items()
-    )
+def edges_of(parts: Mapping[int, Sequence[tuple[Any, Any]]]) -> tuple[Ends, dict[int, Ends]]:
+    """Return E[steps] and edges from target -> (probability, E[steps; way]) of several ways."""
+    steps = sum((_ball(x[1]) for ways in parts.values() for x in ways), arb(0))
+    edges = {t: ends_of(sum((_ball(x[0]) for x in ways), arb(0))) for t, ways in parts.items()}
+    return ends_of(steps), edges
 
 
-def _ends(parts: list[Any]) -> tuple[float, float]:
-    """Return floats below and above a sum of numbers or balls that is not negative."""
-    total = sum((x if isinstance(x, arb) else arb(x) for x in parts), arb(0))
-    low, high = float(total.lower()), float(total.upper())
-    return max(0.0, float(np.nextafter(low, -1.0))), float(np.nextafter(high, np.inf))
+def _ball(x: Any) -> arb:
+    return x if isinstance(x, arb) else arb(x)
+
+
+def ends_of(x: Any) -> Ends:
+    """Return floats below and above a number or ball that is not negative."""
+    ball = _ball(x)
+    low, high = float(ball.lower()), float(ball.upper())
+    return max(0.0, math.nextafter(low, -1.0)), math.nextafter(high, math.inf)
+
+
+def product(x: Ends, y: Ends) -> Ends:
+    """Return bounds of a product."""
+    return max(0.0, math.nextafter(x[0] * y[0], -1.0)), times(x[1] * y[1])
+
+
+def total(x: Ends, y: Ends) -> Ends:
+    """Return bounds of a sum."""
+    return max(0.0, math.nextafter(x[0] + y[0], -1.0)), times(x[1] + y[1])
+
+
+def times(x: float) -> float:
+    """Return a float above a result that was rounded once."""
+    return math.nextafter(x, math.inf)
 
 
 def float_system(options: Sequence[Option], states: int) -> FloatSystem:
@@ -53,29 +91,25 @@ def float_system(options: Sequence[Option], states: int) -> FloatSystem:
     owner = np.array([o.owner for o in options], dtype=np.int64)
     first = np.searchsorted(owner, np.arange(states))
     inner = [
-        (i, e.target, e.probability)
+        (i, target, *ends)
         for i, o in enumerate(options)
-        for e in o.edges
-        if e.target >= 0
+        for target, ends in o.edges.items()
+        if target >= 0
     ]
-    index = (
-        np.array([x[0] for x in inner], dtype=np.int64),
-        np.array([x[1] for x in inner], dtype=np.int64),
-    )
+    rows, columns, low, high = (list(x) for x in zip(*inner, strict=True)) if inner else ([],) * 4
+    index = (np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64))
     lower, upper = (
-        csr_array(
-            (np.array([x[2][side] for x in inner]), index),
-            shape=(len(options), states),
-        )
-        for side in (0, 1)
+        csr_array((np.array(side, dtype=np.float64), index), shape=(len(options), states))
+        for side in (low, high)
     )
     return FloatSystem(owner, first.astype(np.int64), lower, upper)
 
 
 def steps_of(options: Sequence[Option]) -> tuple[FloatArray, FloatArray]:
     """Return bounds of the expected steps of every option."""
-    low, high = (
-        np.array([sum(e.steps[side] for e in o.edges) for o in options]) for side in (0, 1)
-    )
-    # A sum of k floats errs by less than k units in the last place.
-    return low * (1 - 1e-13), high * (1 + 1e-13)
+    return np.array([o.steps[0] for o in options]), np.array([o.steps[1] for o in options])
+
+
+def lost_of(options: Sequence[Option]) -> FloatArray:
+    """Return bounds of the probability with which every option loses a run."""
+    return np.array([o.edges[LOST][1] if LOST in o.edges else 0.0 for o in options])

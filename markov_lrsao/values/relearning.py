@@ -1,11 +1,12 @@
 r"""E[T] on three and more plateaus that share a row: enclosures at any n.
 
-The walk of `markov_lrsao.values.shared_row` is explored with a coarse mesh, the likeliest states
-first, and bounded over all ways in which open comparisons may turn out. States that do not fit are
-bounded crudely (`markov_lrsao.values.straight_up`): with a bridge for each plateau nearly all of
-them lie behind a fall through a whole slope, of probability 1e-33 at n = 100. Where that leaves too
-much, lumps of values are followed (`markov_lrsao.values.lumped_row`), then finer meshes. All these
-enclosures hold, and so does what they have in common.
+The walk of `markov_lrsao.values.shared_row` is bounded over all ways in which open comparisons may
+turn out. Values are followed finely where that matters, and orders are carried along
+(`markov_lrsao.values.row_graph`). Runs that fall through a slope which hides what is below, and
+states that do not fit, are bounded crudely (`markov_lrsao.values.straight_up`): with a bridge for
+each plateau a whole slope is fallen through with probability 1e-33 at n = 100. On three plateaus
+with two bridges a coarse mesh and lumps of values (`markov_lrsao.values.lumped_row`) come first.
+All these enclosures hold, and so does what they have in common.
 
 Steps of a climb are counted by their mean when it begins, whatever is told of it later: that is
 right for E[T], and for nothing else, so variances stay unknown. (Neither would it do to follow
@@ -25,31 +26,39 @@ from markov_lrsao.errors import (
     CrossingError,
     Refused,
     SolverError,
-    StateSpaceTooLargeError,
     attempt,
 )
 from markov_lrsao.exact.quantity import UNKNOWN, Quantity
+from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
+from markov_lrsao.values.entries import Grid
 from markov_lrsao.values.lumped_row import enclose_by_lumps
-from markov_lrsao.values.options import float_system, steps_of
+from markov_lrsao.values.options import float_system, lost_of, steps_of
 from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.policies import FloatSystem
-from markov_lrsao.values.shared_row import SharedRow
+from markov_lrsao.values.row_graph import RowGraph, too_large
+from markov_lrsao.values.shared_row import SharedRow, Walk, coarse_grid, grids
 from markov_lrsao.values.solving import Answer
-from markov_lrsao.values.straight_up import steps_straight_up
 
 __all__ = ["LEAST_PLATEAUS", "enclose_shared_row", "several_plateaus"]
 
 LEAST_PLATEAUS = 3
-_MESHES = (fmpq(1, 4), fmpq(1, 64), fmpq(1, 512))
+_LUMPED_PLATEAUS = 3
+"""Lumps of values are worth their while on so many plateaus, with as many objectives, not more."""
 _MOST_STATES = 150_000
 """About half a minute to explore."""
 _FEWER_STATES = 60_000
 """The same for what comes after the coarse mesh, which has given an answer by then."""
 _NEGLIGIBLE = 1e-7
 """Steps that states which are not looked at may add to E[T], about."""
+_MOST_REFINED = 250_000
+_FIRST_THRESHOLD, _FINER, _GROWTH = 1e-3, 6, 1.6
+_ROOM = 3
+"""What a looser grid leaves to finer ones: two thirds."""
+_SHARES = (0.0, 0.02, 0.1, 1.0)
+"""Of the threshold, per grid: looser ones have fewer states."""
 _WIDEST = fmpq(1)
 """Relative width from which on an enclosure is worth less than simulated runs."""
 _MOST_LUMPS, _MORE_LUMPS = 25_000, 40_000
@@ -78,23 +87,21 @@ def enclose_shared_row(
 ) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
     most, fewer = largest or _MOST_STATES, largest or _FEWER_STATES
-    coarse, *finer = _MESHES
-    ways = [
-        partial(_answer, place, coarse, moments, most),
-        partial(_by_lumps, place, moments, tolerance, fewer),
-        *(partial(_answer, place, mesh, moments, fewer) for mesh in finer),
-    ]
-    best: Answer | None = None
+    refined = partial(_refined, place, moments, tolerance, largest or _MOST_REFINED)
+    ways = [refined, partial(_coarse, place, moments, most, grids(place.law.n)[-2])]
+    if len(place.plateaus) <= _LUMPED_PLATEAUS >= len(place.law.actions):
+        lumps = partial(_by_lumps, place, moments, tolerance, fewer)
+        ways = [partial(_coarse, place, moments, most, coarse_grid(place.law.n)), lumps, refined]
+    best: Answer | Refused | None = None
     with progress("refining values", total=len(ways)) as bar:
         for way in ways:
             bar.advance()
             found = attempt(way)
-            if isinstance(found, Refused):
-                if best is None:
-                    return found
-                continue
-            best = found if best is None else _both(best, found)
-            if best.relative_width <= tolerance:
+            if isinstance(best, Answer):
+                best = best if isinstance(found, Refused) else _both(best, found)
+            else:
+                best = found
+            if isinstance(best, Answer) and best.relative_width <= tolerance:
                 break
     assert best is not None
     return best
@@ -130,7 +137,7 @@ def _upper(quantity: Quantity) -> fmpq:
     return quantity.upper
 
 
-def _answer(place: Plateaus, mesh: fmpq, moments: int, most: int) -> Answer:
+def _coarse(place: Plateaus, moments: int, most: int, grid: Grid) -> Answer:
     """Follow the likeliest states, all if they fit, and bound the steps from any others on.
 
     Raises
@@ -138,35 +145,97 @@ def _answer(place: Plateaus, mesh: fmpq, moments: int, most: int) -> Answer:
     StateSpaceTooLargeError
         What was left out is too likely for its crude bound to be of any use.
     """
-    walk = SharedRow(place, mesh)
-    longest = attempt(lambda: steps_straight_up(place))
-    unbounded = isinstance(longest, Refused)
-    walk.explore_likely(most, 0.0 if isinstance(longest, Refused) else _NEGLIGIBLE / longest)
-    if not (unbounded and walk.cut):
-        answer = _bounded(walk, moments)
+    graph = RowGraph(SharedRow(place, [grid]))
+    graph.explore_likely(most, _negligible(graph))
+    return _useful(graph, moments, most)
+
+
+def _refined(place: Plateaus, moments: int, tolerance: fmpq, most: int) -> Answer:
+    """Follow values finely where that matters, more and more of them.
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+    """
+    graph = _begun(place, most)
+    walk, shares = graph.walk, _SHARES[-len(graph.walk.values.grids) :]
+    enough, widths = to_float(tolerance), dict[Walk, float]()
+    width, mean = _widths(graph, widths)
+    threshold = width * _FIRST_THRESHOLD
+    while width > enough * mean and _fits(graph) and len(graph.states) * _GROWTH < most:
+        finer = RowGraph(walk)
+        finer.explore_likely(
+            most,
+            level=len(shares) - 1,
+            thresholds=[threshold * share for share in shares],
+            widths=widths,
+            width=width,
+        )
+        if not _fits(finer):
+            break
+        graph = finer
+        width, mean = _widths(graph, widths)
+        threshold /= _FINER
+    return _useful(graph, moments, most)
+
+
+def _begun(place: Plateaus, most: int) -> RowGraph:
+    """Explore the loosest grid; if fresh climbs leave too little room, one without any."""
+    every = grids(place.law.n)
+    graph = RowGraph(SharedRow(place, every[-2:]))
+    graph.explore_likely(most // _ROOM, _negligible(graph))
+    if not _fits(graph):
+        graph = RowGraph(SharedRow(place, every))
+        graph.explore_likely(most, _negligible(graph))
+    return graph
+
+
+def _negligible(graph: RowGraph) -> float:
+    """Return about the probability of what need not be looked at."""
+    return 0.0 if graph.walk.longest is None else _NEGLIGIBLE / graph.walk.longest
+
+
+def _fits(graph: RowGraph) -> bool:
+    """Whether what was cut off is about as good as nothing."""
+    return not graph.cut or graph.left <= 2 * _negligible(graph)
+
+
+def _widths(graph: RowGraph, widths: dict[Walk, float]) -> tuple[float, float]:
+    """Note about how wide what is left is at nodes of level 0; return width and mean of E[T]."""
+    system = float_system(graph.options, len(graph.states))
+    low, high = (
+        system.about(steps, sign)
+        for steps, sign in zip(steps_of(graph.options), (-1, 1), strict=True)
+    )
+    for state, level, width in zip(graph.states, graph.levels, high - low, strict=True):
+        if level == 0:
+            widths[state] = float(width)
+    return float(high[0] - low[0]), float(low[0])
+
+
+def _useful(graph: RowGraph, moments: int, most: int) -> Answer:
+    """Return bounds, if they are narrow enough to be of any use."""
+    if not (graph.cut and graph.walk.longest is None):
+        answer = _bounded(graph, moments)
         if answer.relative_width <= _WIDEST:
             return answer
-    raise StateSpaceTooLargeError(
-        f"following the shared row takes more than {most:,} states; "
-        f"raise `max_states`, or estimate with `simulate()`",
-        advised=True,
-    )
+    raise too_large(most)
 
 
-def _bounded(walk: SharedRow, moments: int) -> Answer:
+def _bounded(graph: RowGraph, moments: int) -> Answer:
     """Bound E[T] and the phases over all options.
 
-    States that were cut off cost nothing at the lower end. At the upper end what they cost at most
-    is added for the worst of all choices, apart from those that the other steps are bounded over:
-    the two maxima are at least the maximum of the sum.
+    States that were cut off, and runs that were lost, cost nothing at the lower end. At the upper
+    end what they cost at most is added for the worst of all choices, apart from those that the
+    other steps are bounded over: the two maxima are at least the maximum of the sum.
     """
-    system = float_system(walk.options, len(walk.states))
-    steps = steps_of(walk.options)
-    phase = np.array([o.phase for o in walk.options])
-    left = _left(walk)
+    system = float_system(graph.options, len(graph.states))
+    steps = steps_of(graph.options)
+    phase = np.array([o.phase for o in graph.options])
+    left = _left(graph)
     most = float(left.max(initial=0.0))
     values = []
-    for counted in counted_phases(walk.law):
+    for counted in counted_phases(graph.walk.law):
         marked = np.array(counted)[phase]
         low, high = system.enclose([s * marked for s in steps])
         if most > 0:
@@ -175,32 +244,30 @@ def _bounded(walk: SharedRow, moments: int) -> Answer:
             share = system.small_bound(np.where(later, left / most, 0.0))
             high += fmpq(*(share * most * (1 + 1e-12)).as_integer_ratio())  # few roundings
         values.append([Quantity.enclosed(low, high)] + [UNKNOWN] * (moments - 1))
-    return Answer(values, "crossing", len(walk.states), undecided=_undecided(walk, system))
+    return Answer(values, "crossing", len(graph.states), undecided=_undecided(graph, system))
 
 
-def _left(walk: SharedRow) -> npt.NDArray[np.float64]:
-    """Return per option a bound of the steps from a state on that was cut off, 0 for others."""
-    known: dict[int, float] = {}
-    left = np.zeros(len(walk.options))
-    cut = set(walk.cut)
-    for i, option in enumerate(walk.options):
-        if option.owner in cut:
-            hidden = walk.hidden(walk.states[option.owner])
-            if hidden not in known:
-                known[hidden] = steps_straight_up(walk.place, hidden)
-            left[i] = known[hidden]
-    return left
+def _left(graph: RowGraph) -> npt.NDArray[np.float64]:
+    """Return per option a bound of E[steps from a state on that was cut off, or a lost run]."""
+    longest, cut = graph.walk.longest, set(graph.cut)
+    gone = lost_of(graph.options)
+    gone[[i for i, option in enumerate(graph.options) if option.owner in cut]] = 1.0
+    if not gone.any():
+        return gone
+    assert longest is not None
+    return gone * (longest * (1 + 1e-15))
 
 
-def _undecided(walk: SharedRow, system: FloatSystem) -> fmpq | None:
+def _undecided(graph: RowGraph, system: FloatSystem) -> fmpq | None:
     """Return a bound of the probability of ever meeting what is open; None: nothing is."""
     from scipy.sparse import diags_array
 
-    if not walk.open and not walk.cut:
+    lost = lost_of(graph.options)
+    if not graph.open and not graph.cut and not lost.any():
         return None
     number = np.bincount(system.owner)
-    met = (number[system.owner] > 1) | np.isin(system.owner, walk.cut)
+    met = (number[system.owner] > 1) | np.isin(system.owner, graph.cut)
     upper = (diags_array(1.0 - met) @ system.upper).tocsr()
     ended = FloatSystem(system.owner, system.first, upper, upper)
-    bound = float(ended.bound(met.astype(np.float64), 1)[0])
+    bound = float(ended.bound(np.where(met, 1.0, lost), 1)[0])
     return fmpq(*min(1.0, bound).as_integer_ratio())

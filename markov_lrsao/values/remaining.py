@@ -26,14 +26,15 @@ from flint import fmpq
 
 from markov_lrsao.errors import SolverError
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.values.climbs import Range, add, spread
 from markov_lrsao.values.enclosure import counted_phases
+from markov_lrsao.values.entries import NO_ENTRY
 from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.quotient.lumps import Lump
 from markov_lrsao.values.quotient.planes import difference
 from markov_lrsao.values.quotient.plateaus import SharedEntries
 from markov_lrsao.values.quotient.systems import Place
-from markov_lrsao.values.shared_row import SharedRow, Walk
+from markov_lrsao.values.row_graph import RowGraph
+from markov_lrsao.values.shared_row import SharedRow, Walk, coarse_grid
 
 __all__ = ["Remaining"]
 
@@ -51,40 +52,34 @@ class Remaining:
 
     def __init__(self, system: SharedEntries, mesh: fmpq, largest: int) -> None:
         self.system = system
-        walk = SharedRow(system.place, mesh, chance=False)
-        walk.explore(largest)
+        walk = SharedRow(system.place, [coarse_grid(system.law.n, mesh)], chance=False)
+        graph = RowGraph(walk)
+        graph.explore(largest)
         self._counted = counted_phases(system.law)
-        self._bounds = _bounds(walk, self._counted)
+        self._bounds = _bounds(graph, self._counted)
         nodes: dict[Place, list[int]] = defaultdict(list)
-        for i, state in enumerate(walk.states):
+        for i, state in enumerate(graph.states):
             nodes[state.position, state.phase, state.words].append(i)
         self._nodes = {place: np.array(found) for place, found in nodes.items()}
-        self._boxes = np.array([self._box(walk, state) for state in walk.states])
+        self._boxes = np.array([self._box(walk, state) for state in graph.states])
         self._pairs = list(combinations(system.row, 2))
-        self._signs = np.array([self._order(walk, state) for state in walk.states], dtype=np.int8)
+        self._signs = np.array([self._order(walk, state) for state in graph.states], dtype=np.int8)
         self._known: dict[tuple[Lump, int], FloatArray] = {}
 
     def _box(self, walk: SharedRow, state: Walk) -> tuple[list[float], list[float]]:
         """Return lower and upper ends of all entries, rounded outwards."""
-        known: dict[int, Range] = {}
         low, high = [], []
-        for form in (*state.entries, *state.above):
-            if form is None:
-                low.append(0.0)
-                high.append(0.0)
-                continue
-            found = spread(form, state.unknowns, walk.grid.laws, known)
+        for v in (*state.entries, *state.above):
+            found = walk.values.range[walk.values.zero if v == NO_ENTRY else v]
             low.append(math.nextafter(to_float(found.lower), -math.inf))
             high.append(math.nextafter(to_float(found.upper), math.inf))
         return low, high
 
     def _order(self, walk: SharedRow, state: Walk) -> list[int]:
         """Return the signs of all differences of the shared row's entries, or _OPEN."""
-        known: dict[int, Range] = {}
         found = []
         for i, j in self._pairs:
-            apart = add(state.entries[i], state.entries[j], fmpq(-1))
-            sign = spread(apart, state.unknowns, walk.grid.laws, known).sign
+            sign = walk.compare(state, i, j)
             found.append(_OPEN if sign is None else sign)
         return found
 
@@ -158,11 +153,11 @@ def _sign(lump: Lump, i: int, j: int) -> int | None:
     return None if decided is None else sign * decided
 
 
-def _bounds(walk: SharedRow, counted: list[list[bool]]) -> FloatArray:
+def _bounds(graph: RowGraph, counted: list[list[bool]]) -> FloatArray:
     """Return bounds: side x quantity x node."""
-    system = float_system(walk.options, len(walk.states))
-    steps = steps_of(walk.options)
-    phase = np.array([o.phase for o in walk.options])
+    system = float_system(graph.options, len(graph.states))
+    steps = steps_of(graph.options)
+    phase = np.array([o.phase for o in graph.options])
     marked = [np.array(c)[phase] for c in counted]
     low = [np.maximum(system.bound(steps[0] * m, -1), 0.0) for m in marked]
     high = [system.bound(steps[1] * m, 1) for m in marked]

@@ -2,373 +2,470 @@ r"""Walks on several plateaus that share one row of Q, at any n.
 
 On a plateau all objectives but its bridge are penalised both ways, and the bridge moves up only.
 What the walk does there depends on the order of the shared row's entries, and that on their
-values: forms in unknown climbs (`markov_lrsao.values.climbs`). Slopes between the plateaus have
-rows of their own and are machines (`markov_lrsao.values.slopes`); the shared row sees of them the
-largest entry of the row at a plateau's lower end, which is 0 until that row has learnt its
-bridge, and a form from then on. A state is
+values (`markov_lrsao.values.entries`). Slopes between the plateaus have rows of their own and are
+machines (`markov_lrsao.values.slopes`); the shared row sees of them the largest entry of the row
+at a plateau's lower end, which is 0 until that row has learnt its bridge, and an interval from then
+on. A state is
 
-    (position, milestones passed, entries, words of slopes, maxima below plateaus, unknowns).
+    (position, milestones passed, words of slopes, entries, maxima below plateaus, orders).
 
 A bridge that is the only greedy action on its plateau climbs in one step; on the last plateau
-that is the end of the run. Slopes that can never be left downwards again hide what is below them.
-A comparison that depends on an unknown is answered by telling one bit of it; one that stays open
-after relaxation is a choice.
+that is the end of the run. Slopes that are left downwards again with a negligible probability, or
+never, hide what is below them; a run that falls through one all the same is lost.
+
+A comparison that depends on climbs is answered by telling bits of them until the order is known:
+one step with several outcomes. One that stays open after that is a choice. Either way the order of
+the two residuals is known from then on, and stays known when the entries become intervals.
+
+An interval may have swallowed a multiple of a climb that another entry still shows. A choice
+within it would then say something about that climb, whose later bits would no longer be
+independent of it: before anything is left open all other climbs become intervals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from functools import cmp_to_key
+from itertools import combinations
+from typing import NamedTuple
 
 from flint import fmpq
 
-from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
+from markov_lrsao.errors import CrossingError, Refused, attempt
 from markov_lrsao.model.law import DOWN, UP
-from markov_lrsao.values.climbs import (
-    EXACTLY_ZERO,
-    Form,
-    Grid,
-    Range,
-    Unknown,
-    add,
-    affine,
-    exactly,
-    spread,
-    substitute,
-)
-from markov_lrsao.values.options import OPTIMUM, Option, edges_of
+from markov_lrsao.values.entries import NO_ENTRY, UNORDERED, Climb, Entries, Grid
+from markov_lrsao.values.options import CERTAIN, LOST, OPTIMUM, Ends, ends_of, product
 from markov_lrsao.values.plateaus import Plateaus
+from markov_lrsao.values.slope_ends import SlopeEnds
+from markov_lrsao.values.straight_up import steps_straight_up
 
-__all__ = ["SharedRow", "Walk"]
+__all__ = ["SharedRow", "Walk", "Ways", "coarse_grid", "grids"]
 
-_LEVELS = 12
-_LOOK_AROUND = 2_000
+_DEPTHS = 12
+_NEGLIGIBLE = 1e-9
+"""Steps that falls through a slope may add to E[T] without being followed."""
+_QUARTER = fmpq(1, 4)
 _PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
 
 class Walk(NamedTuple):
-    """A state; `above` has, per slope, the maximum seen from above it, None: it is 0."""
+    """A state; `order` has, per pair of entries, what is known of their residuals beside values."""
 
     position: int
     phase: int
-    entries: tuple[Form, ...]
     words: tuple[int, ...]
-    above: tuple[Form | None, ...]
-    unknowns: tuple[Unknown, ...]
+    entries: tuple[int, ...]
+    above: tuple[int, ...]
+    order: tuple[int, ...]
 
 
-class _Way(NamedTuple):
-    target: Walk | None
-    probability: Any
-    steps: Any
+class Ways(NamedTuple):
+    """What may happen if an open comparison turns out in one way: E[steps], and where to."""
+
+    steps: Ends
+    targets: list[tuple[Walk | int, Ends]]
+
+
+def coarse_grid(n: int, mesh: fmpq = _QUARTER) -> Grid:
+    """Return a grid with one mesh for everything."""
+    return Grid(mesh, mesh, min(mesh * n, _QUARTER), True, 14 * _digits(n))
+
+
+def grids(n: int) -> list[Grid]:
+    """Return grids from the loosest to the finest.
+
+    All but the last forget what was told of a climb, beside the order. The first two follow no
+    climbs, or hardly any.
+    """
+    short, long = 4 * _digits(n), 14 * _digits(n)
+    one, fine = fmpq(1), fmpq(1, 1 << 16)
+    return [
+        Grid(one, one, one, False, short // 2),
+        Grid(_QUARTER, _QUARTER, _QUARTER, False, short),
+        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
+        Grid(fine, fmpq(1, 1 << 12), min(fine * n, _QUARTER), True, long),
+    ]
+
+
+def _digits(n: int) -> int:
+    return max(8, (5 * (n + 1)).bit_length())
 
 
 class SharedRow:
-    """The walk with a mesh: explored, a finite system of options.
+    """The law of the walk; states are relaxed by one of several grids.
 
     Parameters
     ----------
-    chance : whether bits of climbs come out by chance. Otherwise both ways are options: then what
-        is bounded over all options is bounded for every value that a climb may have led to
-
-    Attributes
-    ----------
-    states, options : what was found; options are grouped by owner, in its order
-    cut : states that were met and not looked at; their options lead nowhere
-    open : number of states in which a comparison stays open
+    chance : whether bits of climbs come out by chance. Otherwise all outcomes are options: then
+        what is bounded over all options is bounded for every value that a climb may have led to,
+        and for all numbers of rejections at the top of a slope
     """
 
-    def __init__(self, place: Plateaus, mesh: fmpq, *, chance: bool = True) -> None:
-        self.place, self.law = place, place.law
+    def __init__(self, place: Plateaus, grids: Sequence[Grid], *, chance: bool = True) -> None:
+        self.place, self.law, self.slopes = place, place.law, place.slopes
         self._chance = chance
-        self.slopes = place.slopes
-        p, n = place.parameters, place.law.n
+        p, self.n = place.parameters, place.law.n
         self.alpha, self.keep, self.lam = p.alpha, 1 - p.alpha, p.decay
-        self.seen = p.alpha * p.gamma
+        self._seen = p.alpha * p.gamma
+        self._penalty = -p.alpha * p.r
         self.plateau = {q: i for i, (a, b) in enumerate(place.plateaus) for q in range(a, b + 1)}
-        levels = [fmpq(0)]
-        for _ in range(_LEVELS):
-            levels.append(self.lam * levels[-1] - p.alpha * p.r)
         largest = fmpq(self.law.landscape.largest_gain) / (1 - p.gamma)
-        marks = {*levels, -p.r / (1 - p.gamma), 1 / (1 - p.gamma), largest}
+        marks = (-p.r / (1 - p.gamma), 1 / (1 - p.gamma), largest)
         denominator = int(p.alpha.q) * int(p.gamma.q) * int(p.r.q)
         prime = next((q for q in _PRIMES if denominator % q), None)
         if prime is None:
             raise CrossingError("no prime below 100 is free for the grid of values")
-        self.grid = Grid(
-            (self.alpha, self.lam),
-            mesh,
-            min(mesh * n, fmpq(1, 4)),
-            fmpq(1, prime),
-            tuple(sorted(marks)),
-            14 * max(8, (5 * (n + 1)).bit_length()),
-        )
-        self.states: list[Walk] = []
-        self.options: list[Option] = []
-        self.cut: list[int] = []
-        self.open = 0
-        self._number: dict[tuple[Any, ...], int] = {}
-        self._forms: dict[tuple[int, ...], Form] = {}
-        self._again: dict[tuple[int, bool], Form] = {}
+        laws = (self.alpha, self.lam, p.alpha * p.r)
+        self.values = Entries(self.n, laws, grids, fmpq(1, prime), marks, _DEPTHS)
+        self.pairs = list(combinations(range(len(place.law.actions)), 2))
+        self._pair = {pair: k for k, pair in enumerate(self.pairs)}
+        self._unordered = (UNORDERED,) * len(self.pairs)
+        longest = attempt(lambda: steps_straight_up(place))
+        self.longest = None if isinstance(longest, Refused) else longest
+        self._ends = SlopeEnds(place, self.values, chance=chance)
+        self._alike = [self._exchangeable(h) for h in range(len(self.slopes))]
+        self._hidden: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._greedy: dict[tuple[object, ...], tuple[list[tuple[int, ...]], bool]] = {}
+        self._normal: dict[tuple[object, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._moves: dict[tuple[int, tuple[int, ...]], list[tuple[int, int, bool, Ends]]] = {}
 
-    def explore(self, largest: int) -> None:
-        """Find all states, from the start.
+    def start(self) -> Walk:
+        """Return the state in which runs begin."""
+        slopes = len(self.slopes)
+        zeros = (self.values.zero,) * len(self.law.actions)
+        return Walk(0, 0, (0,) * slopes, zeros, (NO_ENTRY,) * slopes, self._unordered)
 
-        Raises
-        ------
-        StateSpaceTooLargeError
+    def normal(self, state: Walk, level: int) -> Walk:
+        """Relax a state by a grid, and hide what cannot be met again.
+
+        An order that intervals no longer show is written down; one that they show is not.
         """
-        self._begin()
-        for i, _ in enumerate(self.states):  # grows while it is read
-            self.options += self._expanded(i)
-            if len(self.states) > largest:
-                raise StateSpaceTooLargeError(
-                    f"following the shared row takes more than {largest:,} states; "
-                    f"raise `max_states`, or estimate with `simulate()`",
-                    advised=True,
-                )
+        hidden = self.hidden(state)
+        words = (0,) * hidden + state.words[hidden:]
+        above = (NO_ENTRY,) * hidden + state.above[hidden:]
+        key = (level, hidden, state.entries, state.order)
+        found = self._normal.get(key)
+        if found is None:
+            relaxed = tuple(self.values.relaxed(v, level) for v in state.entries)
+            order = self._carried(state.entries, state.order, relaxed)
+            found = self._sorted(hidden, relaxed, order)
+            self._normal[key] = found
+        seen = tuple(self.values.seen_again(v, level) for v in above)
+        return Walk(state.position, state.phase, words, found[0], seen, found[1])
 
-    def explore_likely(self, most: int, negligible: float = 0.0) -> None:
-        """Look at so many states at most, the likeliest first; `cut` has those that were met only.
+    def _carried(
+        self, before: tuple[int, ...], order: tuple[int, ...], after: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        """Return the orders of entries that were relaxed."""
+        values, found = self.values, []
+        for k, (a, b) in enumerate(self.pairs):
+            one, other = after[a], after[b]
+            if not self._has_open_order(one, other):
+                found.append(UNORDERED)
+            elif order[k] != UNORDERED:
+                found.append(order[k])
+            elif values.residual[before[a]] is None or values.residual[before[b]] is None:
+                found.append(UNORDERED)
+            else:
+                sign = values.residual_sign(before[a], before[b])
+                found.append(UNORDERED if sign is None else sign)
+        return tuple(found)
 
-        What a run does from these on is not known.
+    def _has_open_order(self, one: int, other: int) -> bool:
+        """Whether two entries have residuals whose order values do not tell."""
+        values = self.values
+        if values.residual[one] is None or values.residual[other] is None:
+            return False
+        return values.residual_sign(one, other) is None
 
-        Parameters
-        ----------
-        negligible : stop when the states that are left have about this probability. Masses are
-            estimates that order the states; no bound rests on them
-        """
-        self._begin()
-        found: dict[int, list[Option]] = {}
-        masses, queue = [1.0], [(-1.0, 0)]
-        while queue and len(found) < most:
-            _, i = heappop(queue)
-            if i in found:  # its mass grew after it had been queued
-                continue
-            if len(found) % _LOOK_AROUND == 0:
-                left = sum(m for k, m in enumerate(masses) if k not in found)
-                if left <= negligible:
-                    break
-            found[i] = self._expanded(i)
-            masses += [0.0] * (len(self.states) - len(masses))
-            for option in found[i]:
-                for edge in option.edges:
-                    if edge.target != OPTIMUM and edge.target not in found:
-                        masses[edge.target] += masses[i] * edge.probability[1] / len(found[i])
-                        heappush(queue, (-masses[edge.target], edge.target))
-        self.cut = [i for i in range(len(self.states)) if i not in found]
-        self.options = [
-            option
-            for i, state in enumerate(self.states)
-            for option in found.get(i) or (Option(i, state.phase, ()),)
-        ]
+    def _sorted(
+        self, hidden: int, entries: tuple[int, ...], order: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Exchange actions that are alike wherever the walk can still come."""
+        groups = self._alike[hidden] if hidden else []
+        if not groups:
+            return entries, order
 
-    def _begin(self) -> None:
-        actions, slopes = len(self.law.actions), len(self.slopes)
-        zero = self._one_of(EXACTLY_ZERO)
-        start = Walk(0, 0, (zero,) * actions, (0,) * slopes, (None,) * slopes, ())
-        self._number = {self._key(start): 0}
-        self.states, self.options, self.cut, self.open = [start], [], [], 0
+        def compare(a: int, b: int) -> int:
+            sign = self._ordered(order, a, b)
+            return entries[a] - entries[b] or (0 if sign == UNORDERED else sign)
 
-    def _expanded(self, i: int) -> list[Option]:
-        """Return the options of a state; states that are new are numbered."""
-        state = self.states[i]
-        told, ways = self._ways(state)
-        self.open += not told and len(ways) > 1
-        options = []
-        for option in ways:
-            edges: dict[int, list[tuple[Any, Any]]] = {}
-            for way in option:
-                target = OPTIMUM
-                if way.target is not None:
-                    walk = self._normal(way.target)
-                    target = self._number.setdefault(self._key(walk), len(self.states))
-                    if target == len(self.states):
-                        self.states.append(walk)
-                edges.setdefault(target, []).append((way.probability, way.steps))
-            options.append(Option(i, state.phase, edges_of(edges)))
-        return options
+        put = list(range(len(entries)))
+        for group in groups:
+            for a, b in zip(group, sorted(group, key=cmp_to_key(compare)), strict=True):
+                put[a] = b
+        exchanged = tuple(self._ordered(order, put[a], put[b]) for a, b in self.pairs)
+        return tuple(entries[b] for b in put), exchanged
 
-    def _ways(self, state: Walk) -> tuple[bool, list[list[_Way]]]:
-        """Return the options of a state, and whether it is one that tells a bit."""
-        groups, unknown = self.greedy(state)
-        if unknown is not None:
-            told = self._tell(state, unknown)
-            if not self._chance:
-                return True, [[way._replace(probability=fmpq(1))] for way in told]
-            return True, [told]
-        return False, [self._step(state, group) for group in groups]
+    def _ordered(self, order: tuple[int, ...], a: int, b: int) -> int:
+        """Return what is known of the order of two entries."""
+        if a < b:
+            return order[self._pair[a, b]]
+        sign = order[self._pair[b, a]]
+        return sign if sign == UNORDERED else -sign
 
-    def greedy(self, state: Walk) -> tuple[list[list[int]], int | None]:
-        """Return the possible sets of greedy actions, or an unknown on which they may depend.
-
-        An interval may have swallowed a multiple of an unknown that another entry still shows. A
-        choice within it would then say something about that unknown, whose later bits would no
-        longer be independent of it: unknowns are told before anything is left open.
-        """
-        known: dict[int, Range] = {}
-        ranges = [spread(f, state.unknowns, self.grid.laws, known) for f in state.entries]
-        least = max((r.lower, r.with_lower) for r in ranges)
-        left = [
-            a
-            for a, r in enumerate(ranges)
-            if r.upper > least[0] or (r.upper == least[0] and r.with_upper and least[1])
-        ]
-        beaten: set[int] = set()
-        ties: dict[int, list[int]] = {a: [a] for a in left}
-        open_pairs: list[tuple[fmpq, int, int, int]] = []
-        for i, a in enumerate(left):
-            for b in left[i + 1 :]:
-                difference = add(state.entries[a], state.entries[b], fmpq(-1))
-                match spread(difference, state.unknowns, self.grid.laws, known).sign:
-                    case 0:
-                        ties[a].append(b)
-                    case 1:
-                        beaten.add(b)
-                    case -1:
-                        beaten.add(a)
-                    case None:
-                        for v, c in difference.terms:
-                            one = spread(
-                                Form(*EXACTLY_ZERO[:2], ((v, c),)),
-                                state.unknowns,
-                                self.grid.laws,
-                                known,
-                            )
-                            open_pairs.append((one.upper - one.lower, v, a, b))
-        left = [a for a in left if a not in beaten]
-        groups: list[list[int]] = []
-        for a in left:
-            if not any(a in g for g in groups):
-                groups.append([b for b in ties[a] if b not in beaten])
-        if len(groups) == 1:
-            return groups, None
-        telling = [(w, -v) for w, v, a, b in open_pairs if a in left and b in left]
-        if telling:
-            return groups, -max(telling)[1]
-        return groups, 0 if state.unknowns else None
-
-    def _tell(self, state: Walk, v: int) -> list[_Way]:
-        """Tell whether the climb was rejected once more."""
-        position, first, start = state.unknowns[v]
-        share = fmpq(position, self.law.n)
-        new = len(state.unknowns)
-        unknowns = list(state.unknowns)
-        if position > first:
-            unknowns.append(Unknown(position - 1, first, start))
-            accepted = Form(self.alpha, self.alpha, ((new, self.lam),))
-        else:
-            accepted = start
-        rejected = Form(*EXACTLY_ZERO[:2], ((v, self.lam),))
-        ways = []
-        for probability, form in ((share, rejected), (1 - share, accepted)):
-            if probability == 0:
-                continue
-            put = {v: form}
-            ways.append(
-                _Way(
-                    state._replace(
-                        entries=tuple(substitute(f, put) for f in state.entries),
-                        above=tuple(f and substitute(f, put) for f in state.above),
-                        unknowns=tuple(
-                            u if i == v else u._replace(start=substitute(u.start, put))
-                            for i, u in enumerate(unknowns)
-                        ),
-                    ),
-                    probability,
-                    fmpq(0),
-                )
+    def _exchangeable(self, hidden: int) -> list[list[int]]:
+        """Return groups of actions that are accepted and rewarded alike above a slope."""
+        law, groups = self.law, dict[tuple[object, ...], list[int]]()
+        left = [q for a, b in self.place.plateaus[hidden + 1 :] for q in range(a, b + 1)]
+        for action in range(len(law.actions)):
+            same = tuple(
+                law.reward(q, action, d) if law.accepted[q, action, d] else None
+                for q in left
+                for d in (DOWN, UP)
             )
-        return ways
+            groups.setdefault(same, []).append(action)
+        return [group for group in groups.values() if len(group) > 1]
 
-    def _step(self, state: Walk, actions: Sequence[int]) -> list[_Way]:
-        p = state.position
-        if p not in self.plateau:
-            return self._cross(state, state.entries[actions[0]])
-        i = self.plateau[p]
-        if list(actions) == [self.place.bridges[i]]:
-            return [self._climb(state, i)]
+    def hidden(self, state: Walk) -> int:
+        """Return how many slopes are as good as never met again."""
+        key = (state.position, state.words)
+        found = self._hidden.get(key)
+        if found is None:
+            found = 0
+            for s in range(len(self.slopes) - 1, 0, -1):
+                slope, word = self.slopes[s], state.words[s]
+                inside = slope.words[word].entry == UP and state.position >= slope.last
+                if inside and self._negligible(self._ends.falls[s][word]):
+                    found = s
+                    break
+            self._hidden[key] = found
+        return found
+
+    def _negligible(self, probability: float) -> bool:
+        if self.longest is None:
+            return probability == 0
+        return probability * self.longest <= _NEGLIGIBLE
+
+    def ways(self, state: Walk, level: int) -> list[Ways]:
+        """Return the options of a state, each with what may happen.
+
+        Targets are states that have not been relaxed, or `OPTIMUM`, or `LOST`.
+        """
+        if state.position not in self.plateau:
+            return [self._cross(state, level)]
+        groups, tells = self.greedy(state)
+        if tells:
+            told = self._tell(state, groups, level)
+            if self._chance or len(told.targets) == 1:
+                return [told]
+            return [Ways(told.steps, [(target, CERTAIN)]) for target, _ in told.targets]
+        if len(groups) == 1:
+            return [self._step(state, groups[0])]
+        return [self._step(self._chosen(state, groups, group), group) for group in groups]
+
+    def greedy(self, state: Walk) -> tuple[list[tuple[int, ...]], bool]:
+        """Return the possible sets of greedy actions, and whether climbs are to be told first."""
+        key = (state.entries, state.order)
+        found = self._greedy.get(key)
+        if found is None:
+            found = self._greedy[key] = self._find_greedy(state)
+        return found
+
+    def _find_greedy(self, state: Walk) -> tuple[list[tuple[int, ...]], bool]:
+        beaten: set[int] = set()
+        ties: dict[int, list[int]] = {a: [a] for a in range(len(state.entries))}
+        for a, b in self.pairs:
+            match self.compare(state, a, b):
+                case 0:
+                    ties[a].append(b)
+                case 1:
+                    beaten.add(b)
+                case -1:
+                    beaten.add(a)
+        left = [a for a in ties if a not in beaten]
+        groups: list[tuple[int, ...]] = []
+        for a in left:
+            if not any(a in group for group in groups):
+                groups.append(tuple(b for b in ties[a] if b not in beaten))
+        shows = any(self.values.climb[v] is not None for v in state.entries)
+        return groups, len(groups) > 1 and shows
+
+    def compare(self, state: Walk, a: int, b: int) -> int | None:
+        """Return the sign of the difference of two entries; None: it is open."""
+        one, other = state.entries[a], state.entries[b]
+        sign = self.values.sign(one, other)
+        if sign is None:
+            known = state.order[self._pair[a, b]]
+            if known != UNORDERED and self._same_depth(one, other):
+                return known
+        return sign
+
+    def _same_depth(self, one: int, other: int) -> bool:
+        x, y = self.values.residual[one], self.values.residual[other]
+        return x is not None and y is not None and x.depth == y.depth
+
+    def _tell(self, state: Walk, groups: list[tuple[int, ...]], level: int) -> Ways:
+        """Tell the order of entries that may be the largest, as far as their climbs know it."""
+        values = self.values
+        left = [a for group in groups for a in group]
+        asked = sorted(
+            a
+            for a in left
+            if any(b != a and self.compare(state, min(a, b), max(a, b)) is None for b in left)
+        )
+        if not any(values.climb[state.entries[a]] is not None for a in asked):
+            return Ways((0.0, 0.0), [(self._without_climbs(state, level), CERTAIN)])
+        targets: list[tuple[Walk | int, Ends]] = []
+        for after, probability in self.told(state, asked):
+            found = after
+            if any(self.compare(after, a, b) is None for a, b in combinations(asked, 2)):
+                found = self._without_climbs(after, level, asked)
+            targets.append((found, probability))
+        return Ways((0.0, 0.0), targets)
+
+    def told(self, state: Walk, asked: Sequence[int]) -> list[tuple[Walk, Ends]]:
+        """Return the state after the order of some entries was told, with probabilities."""
+        pairs = [self._pair[pair] for pair in combinations(asked, 2)]
+        known = tuple(state.order[k] for k in pairs)
+        found = []
+        for outcome in self.values.orders(tuple(state.entries[a] for a in asked), known):
+            entries, order = list(state.entries), list(state.order)
+            for a, v in zip(asked, outcome.values, strict=True):
+                entries[a] = v
+            for k, sign in zip(pairs, outcome.order, strict=True):
+                order[k] = sign
+            after = state._replace(entries=tuple(entries), order=tuple(order))
+            found.append((after, outcome.probability))
+        return found
+
+    def _without_climbs(self, state: Walk, level: int, some: Sequence[int] | None = None) -> Walk:
+        """Return a state in which climbs, of some entries or of all, have become intervals."""
+        mesh = self.values.grids[level].climbs
+        entries = tuple(
+            v
+            if self.values.climb[v] is None or (some is not None and a not in some)
+            else self.values.plain(v, mesh)
+            for a, v in enumerate(state.entries)
+        )
+        order = self._carried(state.entries, state.order, entries)
+        return state._replace(entries=entries, order=order)
+
+    def without_laws(self, state: Walk) -> list[tuple[Walk, Ends]]:
+        """Tell all orders that climbs know, for a grid on which they will be intervals."""
+        values = self.values
+        shown = [a for a, v in enumerate(state.entries) if values.climb[v] is not None]
+        asked = [
+            a
+            for a, v in enumerate(state.entries)
+            if values.residual[v] is not None
+            and any(
+                values.residual[state.entries[b]] is not None
+                and (a == b or values.residual_sign(v, state.entries[b]) is None)
+                for b in shown
+            )
+        ]
+        return self.told(state, asked) if len(asked) > 1 else [(state, CERTAIN)]
+
+    def _chosen(self, state: Walk, groups: list[tuple[int, ...]], chosen: tuple[int, ...]) -> Walk:
+        """Return the state with the orders that follow from a choice."""
+        order = list(state.order)
+        others = [b for group in groups if group is not chosen for b in group]
+        for a in chosen:
+            for b in others:
+                if self._same_depth(state.entries[a], state.entries[b]):
+                    order[self._pair[min(a, b), max(a, b)]] = 1 if a < b else -1
+        return state._replace(order=tuple(order))
+
+    def _forgotten(self, order: tuple[int, ...], action: int) -> tuple[int, ...]:
+        """Return orders after an entry got a new residual."""
+        if order == self._unordered:
+            return order
+        return tuple(
+            UNORDERED if action in pair else sign
+            for pair, sign in zip(self.pairs, order, strict=True)
+        )
+
+    def _step(self, state: Walk, actions: tuple[int, ...]) -> Ways:
+        i = self.plateau[state.position]
+        if actions == (self.place.bridges[i],):
+            return self._climb(state, i)
+        key = (state.position, actions)
+        if key not in self._moves:
+            self._moves[key] = self._proposals(state.position, actions)
+        targets: list[tuple[Walk | int, Ends]] = []
+        for action, direction, accepted, share in self._moves[key]:
+            targets.append((self._move(state, action, direction, accepted), share))
+        return Ways(CERTAIN, targets)
+
+    def _proposals(self, p: int, actions: tuple[int, ...]) -> list[tuple[int, int, bool, Ends]]:
         return [
-            self._move(state, action, direction, fmpq(share, self.law.n * len(actions)))
+            (
+                action,
+                direction,
+                bool(self.law.accepted[p, action, direction]),
+                ends_of(fmpq(share, self.n * len(actions))),
+            )
             for action in actions
-            for direction, share in ((DOWN, p), (UP, self.law.n - p))
+            for direction, share in ((DOWN, p), (UP, self.n - p))
             if share
         ]
 
-    def _climb(self, state: Walk, i: int) -> _Way:
-        """Use a bridge until its plateau is left."""
-        n, bridge, last = self.law.n, self.place.bridges[i], self.place.plateaus[i][1]
-        steps = sum((fmpq(n, n - q) for q in range(state.position, last + 1)), fmpq(0))
-        if last + 1 == n:
-            return _Way(None, fmpq(1), steps)
-        start, first, unknowns = state.entries[bridge], state.position, list(state.unknowns)
-        if start == EXACTLY_ZERO:  # rejections do not matter
-            start, first = exactly(self.alpha), first + 1
-        value = exactly(self.alpha)
-        if first <= last:
-            value = Form(self.alpha, self.alpha, ((len(unknowns), self.keep),))
-            unknowns.append(Unknown(last, first, start))
-        return _Way(
-            self._arrive(state, last + 1)._replace(
-                entries=_put(state.entries, bridge, value), unknowns=tuple(unknowns)
-            ),
-            fmpq(1),
-            steps,
-        )
-
-    def _move(self, state: Walk, action: int, direction: int, share: fmpq) -> _Way:
+    def _move(self, state: Walk, action: int, direction: int, accepted: bool) -> Walk | int:
         """Propose one move on a plateau."""
-        p, law = state.position, self.law
-        q, value = p + 2 * direction - 1, state.entries[action]
-        if not law.accepted[p, action, direction]:
-            changed = _put(state.entries, action, affine(value, self.lam, fmpq(0)))
-            return _Way(state._replace(entries=changed), share, share)
-        if q == law.n:
-            return _Way(None, share, share)
-        gain = self.alpha * law.reward(p, action, direction)
+        p, value, zero = state.position, state.entries[action], fmpq(0)
+        q = p + 2 * direction - 1
+        if not accepted:
+            after = self.values.moved(value, self.lam, zero, None)
+            return self._learnt(state, action, after, keeps=False)
+        if q == self.n:
+            return OPTIMUM
+        gain = self.alpha * self.law.reward(p, action, direction)
         if q in self.plateau:
-            value = affine(value, self.lam, gain)
+            after = self.values.moved(value, self.lam, gain, None)
+            learnt = self._learnt(state, action, after, keeps=gain == self._penalty)
         else:
-            value = affine(value, self.keep, gain)
-            seen = state.above[self.plateau[p] - 1] if direction == DOWN else None
-            if seen is not None:
-                value = add(value, seen, self.seen)
-        changed = _put(state.entries, action, value)
-        return _Way(self._arrive(state, q)._replace(entries=changed), share, share)
+            above = state.above[self.plateau[p] - 1] if direction == DOWN else NO_ENTRY
+            seen = None if above == NO_ENTRY else (above, self._seen)
+            after = self.values.moved(value, self.keep, gain, seen)
+            learnt = self._learnt(state, action, after, keeps=False)
+        return self._arrive(learnt, q)
 
-    def _cross(self, state: Walk, largest: Form) -> list[_Way]:
-        """Pass a slope; `largest` is the maximum of the shared row."""
+    def _learnt(self, state: Walk, action: int, value: int, *, keeps: bool) -> Walk:
+        """Return the state with a new entry; a penalty keeps its residual, one level deeper."""
+        before, after = self.values.residual[state.entries[action]], self.values.residual[value]
+        order = state.order
+        if not (keeps and before and after and after.depth == before.depth + 1):
+            order = self._forgotten(order, action)
+        return state._replace(entries=_put(state.entries, action, value), order=order)
+
+    def _climb(self, state: Walk, i: int) -> Ways:
+        """Use a bridge until its plateau is left."""
+        n, bridge, last = self.n, self.place.bridges[i], self.place.plateaus[i][1]
+        steps = ends_of(sum((fmpq(n, n - q) for q in range(state.position, last + 1)), fmpq(0)))
+        if last + 1 == n:
+            return Ways(steps, [(OPTIMUM, CERTAIN)])
+        values, start, first = self.values, state.entries[bridge], state.position
+        if start == values.zero:  # rejections do not matter
+            start, first = values.exactly(self.alpha), first + 1
+        if first <= last:
+            value = values.number(self.alpha, self.alpha, self.keep, Climb(last, first, start))
+        else:
+            value = values.exactly(self.alpha)
+        after = self._learnt(state, bridge, value, keeps=False)
+        return Ways(steps, [(self._arrive(after, last + 1), CERTAIN)])
+
+    def _cross(self, state: Walk, level: int) -> Ways:
+        """Pass a slope, which sees no more of the shared row than its maximum."""
         s = self._slope_at(state)
         slope, word = self.slopes[s], state.words[s]
-        ways = []
-        for x in slope.words[word].passages:
+        steps, shares = self._ends.passages(s, word)
+        hides = s > 0 and self.hidden(state) == s
+        targets: list[tuple[Walk | int, Ends]] = []
+        for x, share in zip(slope.words[word].passages, shares, strict=True):
+            if x.side == DOWN and hides:
+                targets.append((LOST, share))
+                continue
             after = state._replace(words=_put(state.words, s, x.word))
-            if x.side == UP:
-                after = self._seen_above(after, s, word, largest)
-            goal = slope.first - 1 if x.side == DOWN else slope.last + 1
-            ways.append(_Way(self._arrive(after, goal), x.probability, x.steps))
-        return ways
-
-    def _seen_above(self, state: Walk, s: int, before: int, largest: Form) -> Walk:
-        """Return the state with what the plateau above a slope sees of it after an exit upwards."""
-        slope, law = self.slopes[s], self.law
-        action = slope.learnt[state.words[s]]
-        if action is None:
-            return state._replace(above=_put(state.above, s, None))
-        top = slope.last
-        if law.accepted[top, action, DOWN] or not law.accepted[top, action, UP]:
-            # Its entry would depend on how often the walk fell back below the top, and so would
-            # what the slope's rows are: choices would tell more than words do.
-            raise CrossingError(f"position {top} keeps an action that may also move down")
-        gain = self.alpha * law.reward(top, action, UP)
-        value, old = exactly(gain), state.above[s]
-        if slope.learnt[before] is not None and slope.words[before].entry == UP:
-            assert old is not None
-            new = len(state.unknowns)
-            state = state._replace(unknowns=(*state.unknowns, Unknown(top, top, old)))
-            value = Form(gain, gain, ((new, self.keep),))
-        return state._replace(above=_put(state.above, s, add(value, largest, self.seen)))
+            if x.side == DOWN:
+                targets.append((self._arrive(after, slope.first - 1), share))
+                continue
+            above = state.above[s]
+            for seen, part in self._ends.seen_above(state.entries, above, s, word, x.word, level):
+                up = after._replace(above=_put(state.above, s, seen))
+                both = share if part == CERTAIN else product(share, part)
+                targets.append((self._arrive(up, slope.last + 1), both))
+        return Ways(steps, targets)
 
     def _slope_at(self, state: Walk) -> int:
         for s, slope in enumerate(self.slopes):
@@ -381,80 +478,6 @@ class SharedRow:
         passed = sum(m <= position for m in self.law.landscape.milestones)
         return state._replace(position=position, phase=max(state.phase, passed))
 
-    def _normal(self, state: Walk) -> Walk:
-        """Relax all forms, hide what cannot be met again, and number the unknowns by use."""
-        hidden = self.hidden(state)
-        words = (0,) * hidden + state.words[hidden:]
-        above = (None,) * hidden + state.above[hidden:]
-        known: dict[int, Range] = {}
-        number: dict[int, int] = {}
-        starts: list[tuple[int, Form]] = []
 
-        def relax(form: Form, coarse: bool) -> Form:
-            if not form.terms:
-                return self._relaxed(form, coarse)
-            relaxed = self.grid.relax(form, state.unknowns, known, coarse=coarse)
-            if not relaxed.terms:
-                return self._one_of(relaxed)
-            for v, _ in relaxed.terms:
-                if v not in number:
-                    number[v] = len(starts)
-                    starts.append((v, EXACTLY_ZERO))
-                    starts[number[v]] = (v, relax(state.unknowns[v].start, coarse))
-            return relaxed
-
-        def renamed(form: Form) -> Form:
-            if not form.terms:
-                return form
-            return form._replace(terms=tuple(sorted((number[v], c) for v, c in form.terms)))
-
-        entries = [relax(f, False) for f in state.entries]
-        seen = [f and relax(f, True) for f in above]
-        return Walk(
-            state.position,
-            state.phase,
-            tuple(map(renamed, entries)),
-            words,
-            tuple(f and renamed(f) for f in seen),
-            tuple(state.unknowns[v]._replace(start=renamed(f)) for v, f in starts),
-        )
-
-    def _relaxed(self, form: Form, coarse: bool) -> Form:
-        """Return a form without unknowns relaxed; those of states have been so before."""
-        known = self._again.get((id(form), coarse))
-        if known is None:
-            known = self._one_of(self.grid.relax(form, (), {}, coarse=coarse))
-            again = self.grid.relax(known, (), {}, coarse=coarse)
-            self._again[id(known), coarse] = self._one_of(again)
-        return known
-
-    def _one_of(self, form: Form) -> Form:
-        """Return the one object that stands for a form without unknowns; it is kept for good."""
-        low, high = form.lower, form.upper
-        return self._forms.setdefault((int(low.p), int(low.q), int(high.p), int(high.q)), form)
-
-    def _key(self, walk: Walk) -> tuple[Any, ...]:
-        """Return what tells a walk from others: hashing fractions would take a third of the time.
-
-        Forms without unknowns are one object each (`_one_of`), and so their ids will do.
-        """
-        return (
-            *walk[:2],
-            tuple(f if f.terms else id(f) for f in walk.entries),
-            walk.words,
-            tuple(f and (f if f.terms else id(f)) for f in walk.above),
-            walk.unknowns,
-        )
-
-    def hidden(self, state: Walk) -> int:
-        """Return how many slopes can never be met again."""
-        for s in range(len(self.slopes) - 1, 0, -1):
-            slope, word = self.slopes[s], state.words[s]
-            inside = slope.words[word].entry == UP and state.position >= slope.last
-            if inside and not slope.falls[word]:
-                return s
-        return 0
-
-
-def _put(items: tuple[Any, ...], i: int, item: Any) -> tuple[Any, ...]:
+def _put(items: tuple[int, ...], i: int, item: int) -> tuple[int, ...]:
     return (*items[:i], item, *items[i + 1 :])

@@ -13,9 +13,11 @@ from fractions import Fraction
 
 import landscape_campaign
 import pytest
+from against_tables import compare_bounds
 from flint import fmpq
 from landscape_campaign import NARROW, Disagreement, check, checked_apart, least_mean, survival
-from random_plateaus import RandomPlateaus
+from oracles import h_interval
+from random_plateaus import HELD_OUT, RandomPlateaus
 
 from markov_lrsao import Quantity, RuntimeResult, runtime
 from markov_lrsao.exact.quantity import Trap
@@ -41,7 +43,9 @@ def counted(lines: list[landscape_campaign.Line], record: Record) -> Counter[str
         found[kind] += 1
         if any("positions equal" in note or "P(T <= t)" in note for note in line.notes):
             found["laws compared"] += 1
-    for kind in ("exact", "infinite", "narrow", "wide", "none", "laws compared"):
+        if any("identical" in note for note in line.notes):
+            found["identical"] += 1
+    for kind in ("exact", "infinite", "narrow", "wide", "none", "laws compared", "identical"):
         record(kind, found[kind])
     return found
 
@@ -64,6 +68,23 @@ def test_hostile_landscapes_are_of_all_sorts() -> None:
         assert all(len(set(target[first : last + 1])) == 1 for first, last in x.plateaus)
     assert sum(x.r == 0 for x in drawn) > 0
     assert sum((x.alpha, x.gamma) == (Fraction(4, 5), Fraction(1, x.n + 1)) for x in drawn) > 60
+
+
+def test_the_held_out_sample_is_balanced() -> None:
+    drawn = [RandomPlateaus.held_out(seed) for seed in HELD_OUT]
+    cells = Counter((len(x.objectives), len(x.plateaus)) for x in drawn)
+    assert cells == {(k, m): 25 for k in (2, 3, 4, 5) for m in (2, 3, 4)}
+    assert {x.n for x in drawn} == {4, 5, 6, 7, 8}
+    for x in drawn:
+        target = x.objectives["T"]
+        assert target.index(max(target)) == x.n
+        assert all(len(set(target[first : last + 1])) == 1 for first, last in x.plateaus)
+    inside = 0
+    for x in drawn:
+        gain = max(abs(f[p + 1] - f[p]) for f in x.objectives.values() for p in range(x.n))
+        low, high = h_interval(gain + 1, 0, x.alpha, x.gamma)
+        inside += low < x.r < high
+    assert 120 <= inside <= 220
 
 
 def test_the_oracle_refuses_wrong_answers() -> None:
@@ -129,13 +150,49 @@ def test_a_tenth_of_the_hostile_landscapes(record_property: Record) -> None:
 
     How many are answered is the campaign's business; here none may be wrong.
     """
-    lines = [checked_apart(seed, 2.0, 2000) for seed in range(0, 300, 10)]
+    lines = [checked_apart(RandomPlateaus.hostile(seed), 2.0, 2000) for seed in range(0, 300, 10)]
     found = counted(lines, record_property)
     assert found["laws compared"] >= 15
 
 
 @pytest.mark.exhaustive
 def test_hostile_landscapes(record_property: Record) -> None:
-    found = counted([checked_apart(seed, SECONDS, 20_000) for seed in range(300)], record_property)
+    drawn = map(RandomPlateaus.hostile, range(300))
+    found = counted([checked_apart(x, SECONDS, 20_000) for x in drawn], record_property)
     assert found["exact"] + found["infinite"] >= 270
     assert found["wide"] == found["none"] == 0
+
+
+def test_a_few_held_out_landscapes() -> None:
+    """E[T], or P(T = infinity), is the fraction that full tables settle on."""
+    lines = [check(RandomPlateaus.held_out(s), runs=0, tables=300) for s in (0, 3, 14, 39)]
+    assert [line.kind for line in lines] == ["exact", "exact", "exact", "infinite"]
+    for line in lines:
+        assert line.oracle == "agrees"
+        assert any("identical" in note for note in line.notes), line
+
+
+@pytest.mark.slow
+def test_a_held_out_landscape_that_is_enclosed() -> None:
+    """No quotient is found; following values took a minute and left a fifth open."""
+    instance = RandomPlateaus.held_out(111)
+    result = solved(instance)
+    assert (result.kind, result.method) == ("enclosure", "layers")
+    low, high = result.total.lower, result.total.upper
+    assert high is not None
+    assert high - low <= low / 1000
+    assert compare_bounds(instance, result, 100, 100)
+    assert "off" in landscape_campaign.compare_runs(instance.law, result, 1, 100_000)
+
+
+@pytest.mark.exhaustive
+def test_held_out_landscapes(record_property: Record) -> None:
+    """The sample that answers are counted on; docs/landscapes.md has its table.
+
+    All that is neither exact nor infinite should be narrow; so far only most of it is.
+    """
+    drawn = map(RandomPlateaus.held_out, HELD_OUT)
+    found = counted([checked_apart(x, SECONDS, 20_000) for x in drawn], record_property)
+    assert found["exact"] + found["infinite"] >= 270
+    assert found["identical"] >= 180
+    assert found["wide"] + found["none"] <= 15

@@ -124,7 +124,6 @@ def test_a_law_that_nothing_settles_is_refused(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(found.reason, UndecidedComparisonError)
     monkeypatch.setattr(expected, "plan", lambda *_: found)
     monkeypatch.setattr(expected, "_narrower", lambda *given: given[-1])
-    monkeypatch.setattr(expected, "_in_layers", lambda *given: given[-1])
     with pytest.raises(UndecidedComparisonError, match="raise `max_states`") as refused:
         runtime(JUMP, BELOW_H, outside_h=True)
     assert refused.value is found.reason  # as it is: it says what to do

@@ -27,6 +27,7 @@ from markov_lrsao.values.quotient.planes import Equalities
 from markov_lrsao.values.quotient.plateaus import SharedEntries
 from markov_lrsao.values.quotient.systems import Place
 from markov_lrsao.values.remaining import Remaining
+from markov_lrsao.values.shared_row import coarse_grid
 
 NARROW = fmpq(1, 10**9)
 SIMULATED = Path(__file__).parents[2] / "docs" / "plateaus_simulated.csv"
@@ -166,7 +167,7 @@ def test_three_plateaus_agree_with_a_million_runs_and_with_the_mesh() -> None:
     assert high - low < low / 200
     mean, error = float(row["mean"]), float(row["error"])
     assert to_float(low) - 4 * error <= mean <= to_float(high) + 4 * error
-    mesh = total(relearning._answer(place, fmpq(1, 4), 1, 60_000))
+    mesh = total(relearning._coarse(place, 1, 60_000, coarse_grid(20)))
     assert mesh[0] <= high
     assert low <= mesh[1]
     assert (high - low) * 4 < mesh[1] - mesh[0]

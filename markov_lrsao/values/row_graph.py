@@ -1,0 +1,168 @@
+r"""Exploring walks on a shared row: finely where it matters, coarsely elsewhere.
+
+Nodes are states that were relaxed by one of the walk's grids, from the loosest (level 0) to the
+finest. A node is *expanded*: its targets are nodes of the same level; or it is *handed down*: a
+step that takes no time leads to the same state on the next looser grid, after all orders that its
+climbs know have been told. Both are right whatever is chosen, so that the choice may rest on
+estimates: a node is expanded if (probability of being met) * (width of what is left, from a
+coarser exploration) exceeds a threshold. Nodes of level 0 are always expanded.
+
+Where not all nodes fit, the likeliest are looked at; the others are `cut`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+
+from markov_lrsao.errors import StateSpaceTooLargeError
+from markov_lrsao.values.options import Ends, Option, total
+from markov_lrsao.values.shared_row import SharedRow, Walk, Ways
+
+__all__ = ["RowGraph"]
+
+_LOOK_AROUND = 2_000
+
+
+class RowGraph:
+    """What was found of a walk: a finite system of options.
+
+    Attributes
+    ----------
+    states, levels : the nodes; node 0 is the start
+    options : grouped by owner, in its order
+    cut : nodes that were met and not looked at; their options lead nowhere
+    left : about the probability of meeting one of these
+    open : number of nodes in which a comparison stays open
+    """
+
+    def __init__(self, walk: SharedRow) -> None:
+        self.walk = walk
+        self.states: list[Walk] = []
+        self.levels: list[int] = []
+        self.options: list[Option] = []
+        self.cut: list[int] = []
+        self.left = 0.0
+        self.open = 0
+        self._number: dict[tuple[int, Walk], int] = {}
+        self._masses: list[float] = []
+        self._weights: list[float] = []
+
+    def explore(self, largest: int) -> None:
+        """Find all states of level 0.
+
+        Raises
+        ------
+        StateSpaceTooLargeError
+        """
+        self._begin(0)
+        for i, _ in enumerate(self.states):  # grows while it is read
+            self.options += self._expanded(i)
+            if len(self.states) > largest:
+                raise too_large(largest)
+
+    def explore_likely(
+        self,
+        most: int,
+        negligible: float = 0.0,
+        *,
+        level: int = 0,
+        thresholds: Sequence[float] = (0.0,),
+        widths: Mapping[Walk, float] | None = None,
+        width: float = 1.0,
+    ) -> None:
+        """Look at so many nodes at most, those that matter most first.
+
+        Parameters
+        ----------
+        negligible : stop when the nodes that are left have about this probability. Masses are
+            estimates that order the nodes; no bound rests on them
+        level : where to begin
+        thresholds : per level; nodes that matter less are handed down
+        widths : of what is left, about, per state of level 0; `width` is that of the start
+        """
+        self._begin(level)
+        self._weights[0] = width
+        found: dict[int, list[Option]] = {}
+        queue = [(-1.0, 0)]
+        while queue and len(found) < most:
+            _, i = heappop(queue)
+            if i in found:  # its mass grew after it had been queued
+                continue
+            if negligible and len(found) % _LOOK_AROUND == 0:
+                left = sum(m for k, m in enumerate(self._masses) if k not in found)
+                if left <= negligible:
+                    break
+            at = self.levels[i]
+            if at and self._masses[i] * self._weights[i] < thresholds[at]:
+                found[i] = [self._handed_down(i)]
+            else:
+                found[i] = self._expanded(i)
+            for option in found[i]:
+                for target, ends in option.edges.items():
+                    if target >= 0 and target not in found:
+                        self._masses[target] += self._masses[i] * ends[1] / len(found[i])
+                        self._weigh(target, widths, self._weights[i])
+                        heappush(queue, (-self._masses[target] * self._weights[target], target))
+        self.cut = [i for i in range(len(self.states)) if i not in found]
+        self.left = sum(self._masses[i] for i in self.cut)
+        self.options = [
+            option
+            for i, state in enumerate(self.states)
+            for option in found.get(i) or (Option(i, state.phase, (0.0, 0.0), {}),)
+        ]
+
+    def _weigh(self, i: int, widths: Mapping[Walk, float] | None, inherited: float) -> None:
+        """Estimate how wide what is left is; a floor has likely states come before others."""
+        if self._weights[i] < 0:
+            known = None
+            if widths is not None:
+                known = widths.get(self.walk.normal(self.states[i], 0))
+            floor = 1e-3 * inherited
+            self._weights[i] = (
+                inherited if known is None else max(known, floor * (not self.levels[i]))
+            )
+
+    def _begin(self, level: int) -> None:
+        self.states, self.levels, self.options, self.cut = [], [], [], []
+        self._number, self._masses, self._weights, self.open, self.left = {}, [], [], 0, 0.0
+        self._node(self.walk.start(), level)
+        self._masses[0] = self._weights[0] = 1.0
+
+    def _node(self, state: Walk, level: int) -> int:
+        """Return the number of a state's node, which may be new."""
+        relaxed = self.walk.normal(state, level)
+        number = self._number.setdefault((level, relaxed), len(self.states))
+        if number == len(self.states):
+            self.states.append(relaxed)
+            self.levels.append(level)
+            self._masses.append(0.0)
+            self._weights.append(-1.0)
+        return number
+
+    def _expanded(self, i: int) -> list[Option]:
+        """Return the options of a node."""
+        level = self.levels[i]
+        ways = self.walk.ways(self.states[i], level)
+        self.open += len(ways) > 1
+        return [self._option(i, way, level) for way in ways]
+
+    def _handed_down(self, i: int) -> Option:
+        told = [(x, p) for x, p in self.walk.without_laws(self.states[i])]
+        return self._option(i, Ways((0.0, 0.0), list(told)), self.levels[i] - 1)
+
+    def _option(self, i: int, way: Ways, level: int) -> Option:
+        edges: dict[int, Ends] = {}
+        for target, ends in way.targets:
+            number = target if isinstance(target, int) else self._node(target, level)
+            edges[number] = total(edges[number], ends) if number in edges else ends
+        return Option(i, self.states[i].phase, way.steps, edges)
+
+
+def too_large(largest: int) -> StateSpaceTooLargeError:
+    """Return the error that a walk has too many states."""
+    return StateSpaceTooLargeError(
+        f"following the shared row takes more than {largest:,} states; "
+        f"raise `max_states`, or estimate with `simulate()`",
+        advised=True,
+    )
