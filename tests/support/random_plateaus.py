@@ -1,7 +1,8 @@
 """Random landscapes with several plateaus and many objectives, for LRSAO.
 
 `RandomPlateaus.drawn` has bridges as the families have them and obeys (H); `RandomPlateaus.hostile`
-draws what a reader would who wants the engine to fail.
+draws what a reader would who wants the engine to fail. `RandomPlateaus.held_out` is the sample that
+answers are counted on: its 300 seeds were written down before any of them was asked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from plateaus import bridge, plateaus_of
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 
-__all__ = ["RandomPlateaus"]
+__all__ = ["HELD_OUT", "RandomPlateaus"]
+
+HELD_OUT = range(300)
+"""Seeds of `RandomPlateaus.held_out`: 25 for every number of plateaus and objectives."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,56 @@ class RandomPlateaus:
             near = range(max(first - 1, 0), last + 2)
             chosen[near.start : near.stop] = near
         return cls(seed, objectives, tuple(plateaus), *_rates(rng, objectives))
+
+    @classmethod
+    def held_out(cls, seed: int) -> RandomPlateaus:
+        """Draw from a design: as many instances for each number of plateaus and of objectives.
+
+        A fifth has LRSAO's defaults, two fifths obey (H) with any rational rates for which it can
+        be obeyed, two fifths have any rates and penalties. In three instances of four every plateau
+        has a helper that leads over it; in one of four the target has levels and slopes of any
+        values. Nothing is drawn again to suit the engine.
+        """
+        rng = np.random.default_rng([15, 300, seed])
+        count, helpers, regime = 2 + seed % 3, 1 + seed // 3 % 4, seed // 12 % 5
+        n = int(rng.integers(max(4, 2 * count - 1), 9))
+        cuts = np.sort(rng.choice(np.arange(1, n), 2 * count - 2, replace=False)).tolist()
+        lengths = np.diff([0, *cuts, n]).tolist()
+        plateaus = plateaus_of(lengths[::2], lengths[1::2])
+        objectives = {"T": _target(rng, n, plateaus)}
+        for k in range(helpers):
+            objectives[f"H{k}"] = _helper(rng, n, plateaus, always_a_bridge=k == 0)
+        if rng.random() < 0.75:
+            for first, last in plateaus:
+                chosen = objectives[f"H{rng.integers(helpers)}"]
+                near = range(max(first - 1, 0), last + 2)
+                chosen[near.start : near.stop] = near
+        gain = max(abs(f[p + 1] - f[p]) for f in objectives.values() for p in range(n))
+        parameters = _inside(rng, gain) if regime in (1, 2) else _any(rng)
+        if regime == 0:
+            parameters = paper_parameters(n)
+        return cls(seed, objectives, tuple(plateaus), *parameters)
+
+
+def _rate(rng: np.random.Generator) -> Fraction:
+    """Return a fraction between 0 and 1 with a denominator up to 20."""
+    below = int(rng.integers(2, 21))
+    return Fraction(int(rng.integers(1, below)), below)
+
+
+def _any(rng: np.random.Generator) -> tuple[Fraction, Fraction, Fraction]:
+    """Return any alpha and gamma, and any r up to 12."""
+    below = int(rng.integers(1, 7))
+    return _rate(rng), _rate(rng), Fraction(int(rng.integers(12 * below + 1)), below)
+
+
+def _inside(rng: np.random.Generator, gain: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Return hyper-parameters in (H), with the largest gain for n-l-1."""
+    while True:
+        alpha, gamma = _rate(rng), _rate(rng)
+        low, high = h_interval(gain + 1, 0, alpha, gamma)
+        if low < high:
+            return alpha, gamma, low + (high - low) * _rate(rng)
 
 
 def _target(rng: np.random.Generator, n: int, plateaus: list[tuple[int, int]]) -> list[int]:
