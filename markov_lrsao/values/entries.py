@@ -34,7 +34,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from flint import fmpq
+from flint import arb, fmpq
+
+from markov_lrsao.exact.series import Element, multiply
+from markov_lrsao.values.options import Ends, ends_of, signed_ends, times
 
 __all__ = ["NO_ENTRY", "UNORDERED", "Climb", "Entries", "Grid", "Ordered", "Range", "Residual"]
 
@@ -47,8 +50,6 @@ _DULL = 4
 """An unknown that moves an entry by less than this part of its interval is not worth telling."""
 _LEAST_LIKELY = 1e-3
 """Bits are told until an outcome is less likely than this; what is open then stays open."""
-_ROUNDING = 1e-15
-_SINGLE = 1e-13
 
 
 class Climb(NamedTuple):
@@ -168,6 +169,8 @@ class Entries:
         self._orders: dict[tuple[object, ...], list[Ordered]] = {}
         self._relaxed: list[dict[int, int]] = [{} for _ in grids]
         self._seen: list[dict[int, int]] = [{} for _ in grids]
+        self._bits: dict[int, tuple[Element, Element]] = {}
+        self._untold: dict[int, float] = {}
         self.zero = self.exactly(_ZERO)
 
     def exactly(self, value: fmpq) -> int:
@@ -384,14 +387,20 @@ class Entries:
         key = (values, known)
         if key not in self._orders:
             found: list[Ordered] = []
-            self._tell(Ordered(values, known, (1.0, 1.0)), found)
+            self._tell(values, known, (arb(1), arb(0), arb(0)), found)
             self._orders[key] = found
         return self._orders[key]
 
-    def _tell(self, begun: Ordered, found: list[Ordered]) -> None:
-        values, known, (low, high) = begun
+    def _tell(
+        self,
+        values: tuple[int, ...],
+        known: tuple[int, ...],
+        weight: Element,
+        found: list[Ordered],
+    ) -> None:
         order, k = list(known), 0
         widest, telling = _ZERO, -1
+        likely = float(weight[0].upper()) > _LEAST_LIKELY
         for i, a in enumerate(values):
             for j in range(i + 1, len(values)):
                 b = values[j]
@@ -400,7 +409,7 @@ class Entries:
                     sign = self.residual_sign(a, b)
                 if sign is not None:
                     order[k] = sign
-                elif known[k] == UNORDERED and high > _LEAST_LIKELY:
+                elif known[k] == UNORDERED and likely:
                     dull = max(self._width(a), self._width(b)) / _DULL
                     for c in (i, j):
                         wide = self.range[values[c]]
@@ -409,28 +418,57 @@ class Entries:
                             widest, telling = width, c
                 k += 1
         if telling < 0:
-            ends = (low * (1 - _SINGLE), high * (1 + _SINGLE))
-            found.append(Ordered(values, tuple(order), ends))
+            late = signed_ends(weight[1]), signed_ends(weight[2])
+            found.append(Ordered(values, tuple(order), ends_of(weight[0]), late))
             return
         climb = self.climb[values[telling]]
         assert climb is not None
-        shares = (climb.position / self.n, (self.n - climb.position) / self.n)
-        for after, share in zip(self.told(values[telling]), shares, strict=True):
-            if share > 0:
+        for after, bit in zip(self.told(values[telling]), self.bits(climb.position), strict=True):
+            if not bit[0].is_zero():
                 put = (*values[:telling], after, *values[telling + 1 :])
-                mass = (low * share * (1 - _ROUNDING), high * share * (1 + _ROUNDING))
-                self._tell(Ordered(put, known, mass), found)
+                self._tell(put, known, multiply(weight, bit), found)
+
+    def bits(self, position: int) -> tuple[Element, Element]:
+        """Return the weights of one more rejection and of none.
+
+        The steps of a climb are counted when it begins, by P(z) = (1 - b) z / (1 - b z) for b =
+        position / n. Of that, what begins with a rejection has the share b z P(z), the other
+        (1 - b) z: a b z-th and a (1 - b z)-th part.
+        """
+        if position not in self._bits:
+            b = arb(fmpq(position, self.n))
+            self._bits[position] = ((b, b, arb(0)), (1 - b, -b, arb(0)))
+        return self._bits[position]
+
+    def untold(self, v: int) -> float:
+        """Return a bound of the variance of the steps that an entry's climb has not told."""
+        found = self._untold.get(v)
+        if found is None:
+            found, climb = 0.0, self.climb[v]
+            if climb is not None:
+                counts = (
+                    fmpq(q * self.n, (self.n - q) ** 2) for q in range(climb[1], climb[0] + 1)
+                )
+                found = times(ends_of(sum(counts, _ZERO))[1] + self.untold(climb.start))
+            self._untold[v] = found
+        return found
 
     def _width(self, v: int) -> fmpq:
         return self.upper[v] - self.lower[v]
 
 
 class Ordered(NamedTuple):
-    """Entries after bits of them were told, the orders of their pairs, and the probability."""
+    """Entries after bits of them were told, the orders of their pairs, and the weight.
+
+    Attributes
+    ----------
+    late : coefficients of x and x^2 in the weight: what the bits say about steps counted before
+    """
 
     values: tuple[int, ...]
     order: tuple[int, ...]
-    probability: tuple[float, float]
+    probability: Ends
+    late: tuple[Ends, Ends]
 
 
 def _length(x: fmpq) -> int:

@@ -14,6 +14,7 @@ from markov_lrsao.values.policies import FloatArray, FloatSystem
 __all__ = [
     "CERTAIN",
     "LOST",
+    "NOTHING",
     "OPTIMUM",
     "Ends",
     "Option",
@@ -22,6 +23,7 @@ __all__ = [
     "float_system",
     "lost_of",
     "product",
+    "signed_ends",
     "steps_of",
     "times",
     "total",
@@ -34,6 +36,7 @@ LOST = -2
 Ends = tuple[float, float]
 """Floats below and above a number."""
 CERTAIN: Ends = (1.0, 1.0)
+NOTHING: Ends = (0.0, 0.0)
 
 
 class Option(NamedTuple):
@@ -67,6 +70,13 @@ def ends_of(x: Any) -> Ends:
     ball = _ball(x)
     low, high = float(ball.lower()), float(ball.upper())
     return max(0.0, math.nextafter(low, -1.0)), math.nextafter(high, math.inf)
+
+
+def signed_ends(x: Any) -> Ends:
+    """Return floats below and above a number or ball of any sign."""
+    ball = _ball(x)
+    low, high = float(ball.lower()), float(ball.upper())
+    return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
 
 
 def product(x: Ends, y: Ends) -> Ends:

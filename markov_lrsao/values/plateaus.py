@@ -11,7 +11,7 @@ from markov_lrsao.errors import CrossingError
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
-from markov_lrsao.values.slopes import Slope, slope_of
+from markov_lrsao.values.slopes import TIMED, Slope, slope_of
 
 __all__ = ["Plateaus", "plateaus_of"]
 
@@ -34,8 +34,16 @@ class Plateaus:
     @cached_property
     def slopes(self) -> tuple[Slope, ...]:
         """The slopes between the plateaus, as machines."""
+        return self._slopes(0)
+
+    @cached_property
+    def timed_slopes(self) -> tuple[Slope, ...]:
+        """The same with words that tell how long passages took, for variances."""
+        return self._slopes(TIMED)
+
+    def _slopes(self, order: int) -> tuple[Slope, ...]:
         ends = zip(self.plateaus, self.plateaus[1:], strict=False)
-        return tuple(slope_of(self.law, left[1] + 1, right[0] - 1) for left, right in ends)
+        return tuple(slope_of(self.law, left[1] + 1, right[0] - 1, order) for left, right in ends)
 
 
 def plateaus_of(law: StepLaw) -> Plateaus:

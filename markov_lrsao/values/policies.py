@@ -159,10 +159,11 @@ class FloatSystem:
         part = np.maximum(values, 0.0) if sign < 0 else values
         if sign > 0 and (values < 0).any():
             return False
-        total = matrix @ part + costs
-        negative = self.upper @ np.minimum(values, 0.0) if sign < 0 else 0.0 * total
-        error = 1.01 * most * _UNIT * (np.abs(total) + np.abs(negative)) + 1e-300
-        return bool((sign * (values[self.owner] - total - negative) >= error).all())
+        inner = matrix @ part
+        negative = self.upper @ np.minimum(values, 0.0) if sign < 0 else 0.0 * inner
+        # Costs may be negative: what rounds off is measured by all parts, not by their sum.
+        error = 1.01 * most * _UNIT * (inner + np.abs(costs) + np.abs(negative)) + 1e-300
+        return bool((sign * (values[self.owner] - (inner + costs) - negative) >= error).all())
 
     def bound(self, costs: FloatArray, sign: int) -> FloatArray:
         """Return values that bound E[sum of costs] from above (sign 1) or below (-1), per state.
@@ -185,7 +186,11 @@ class FloatSystem:
         )
 
     def small_bound(self, costs: FloatArray) -> float:
-        """Return a bound of E[sum of costs] from state 0, relatively close however small it is.
+        """Return a bound of E[sum of costs] from state 0, relatively close however small it is."""
+        return float(self.small_bounds(costs)[0])
+
+    def small_bounds(self, costs: FloatArray) -> FloatArray:
+        """Return such bounds from every state.
 
         What `bound` adds to be sure is small beside the largest value, here everything is relative:
         w = costs + d v + P w exceeds v = costs + P v by little, and satisfies the inequality by
@@ -196,14 +201,14 @@ class FloatSystem:
         SolverError
         """
         if not costs.any():
-            return 0.0
+            return np.zeros(len(self.first))
         found = np.maximum(self._optimal(self.upper, costs, 1), 0.0)
         for margin in _SMALL_MARGINS:
             slack = costs + margin * found[self.owner]
             candidate = np.maximum(self._optimal(self.upper, slack, 1), 0.0)
             candidate += _TINY * self.steps  # where all is 0 there would be no room for roundings
             if self.holds(candidate, costs, 1):
-                return float(candidate[0])
+                return candidate
         raise SolverError("a small probability could not be bounded; please report this instance")
 
     def enclose(self, costs: Sequence[FloatArray]) -> tuple[fmpq, fmpq]:

@@ -8,9 +8,9 @@ each plateau a whole slope is fallen through with probability 1e-33 at n = 100. 
 with two bridges a coarse mesh and lumps of values (`markov_lrsao.values.lumped_row`) come first.
 All these enclosures hold, and so does what they have in common.
 
-Steps of a climb are counted by their mean when it begins, whatever is told of it later: that is
-right for E[T], and for nothing else, so variances stay unknown. (Neither would it do to follow
-climbs step by step: how long a slope took tells something about its rows, which words do not.)
+Variances come from the same walk, with weights that know how long everything took
+(`markov_lrsao.values.second_moments`), up to some length of the slopes; those of single phases
+stay unknown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from markov_lrsao.errors import (
     SolverError,
     attempt,
 )
-from markov_lrsao.exact.quantity import UNKNOWN, Quantity
+from markov_lrsao.exact.moments import central_enclosures
+from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
@@ -39,8 +40,10 @@ from markov_lrsao.values.options import float_system, lost_of, steps_of
 from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.row_graph import RowGraph, too_large
-from markov_lrsao.values.shared_row import SharedRow, Walk, coarse_grid, grids
+from markov_lrsao.values.second_moments import lost_time, second_factorial_moment, timed_edges
+from markov_lrsao.values.shared_row import SharedRow, coarse_grid, grids
 from markov_lrsao.values.solving import Answer
+from markov_lrsao.values.ways import Walk
 
 __all__ = ["LEAST_PLATEAUS", "enclose_shared_row", "several_plateaus"]
 
@@ -61,6 +64,10 @@ _SHARES = (0.0, 0.02, 0.1, 1.0)
 """Of the threshold, per grid: looser ones have fewer states."""
 _WIDEST = fmpq(1)
 """Relative width from which on an enclosure is worth less than simulated runs."""
+_WIDE_VARIANCE = fmpq(1, 20)
+"""Relative width from which on half a minute more is spent on a variance."""
+_LONGEST_TIMED = 300
+"""Largest n at which slopes that know the time are made within seconds."""
 _MOST_LUMPS, _MORE_LUMPS = 25_000, 40_000
 """About half a minute to make; more where more than the default width is asked for."""
 
@@ -102,9 +109,22 @@ def enclose_shared_row(
             else:
                 best = found
             if isinstance(best, Answer) and best.relative_width <= tolerance:
-                break
+                if not _wants_variance(best, place, moments):
+                    break
+                ways[-1] = partial(_refined, place, moments, tolerance, fewer)
     assert best is not None
     return best
+
+
+def _wants_variance(answer: Answer, place: Plateaus, moments: int) -> bool:
+    """Whether a variance is asked for that could be told far better than it is."""
+    if not _timed(place, moments):
+        return False
+    variance = answer.values[0][1]
+    if not isinstance(variance, Enclosed):
+        return False
+    width = variance.relative_width
+    return width is None or width > _WIDE_VARIANCE
 
 
 def _by_lumps(place: Plateaus, moments: int, tolerance: fmpq, largest: int) -> Answer:
@@ -123,13 +143,17 @@ def _both(one: Answer, other: Answer) -> Answer:
         They exclude each other.
     """
     narrow = min(one, other, key=lambda answer: answer.relative_width)
-    values = []
-    for a, b in zip(one.values, other.values, strict=True):
-        lower, upper = max(a[0].lower, b[0].lower), min(_upper(a[0]), _upper(b[0]))
-        if lower > upper:
-            raise SolverError("two enclosures exclude each other; please report this instance")
-        values.append([Quantity.enclosed(lower, upper), *a[1:]])
+    values = [list(map(_common, a, b)) for a, b in zip(one.values, other.values, strict=True)]
     return replace(narrow, values=values)
+
+
+def _common(a: Quantity, b: Quantity) -> Quantity:
+    """Return what two enclosures of the same number have in common."""
+    lower = max(a.lower, b.lower)
+    upper = min((x for x in (a.upper, b.upper) if x is not None), default=None)
+    if upper is not None and lower > upper:
+        raise SolverError("two enclosures exclude each other; please report this instance")
+    return Quantity.enclosed(lower, upper)
 
 
 def _upper(quantity: Quantity) -> fmpq:
@@ -145,7 +169,7 @@ def _coarse(place: Plateaus, moments: int, most: int, grid: Grid) -> Answer:
     StateSpaceTooLargeError
         What was left out is too likely for its crude bound to be of any use.
     """
-    graph = RowGraph(SharedRow(place, [grid]))
+    graph = RowGraph(SharedRow(place, [grid], timed=_timed(place, moments)))
     graph.explore_likely(most, _negligible(graph))
     return _useful(graph, moments, most)
 
@@ -157,7 +181,7 @@ def _refined(place: Plateaus, moments: int, tolerance: fmpq, most: int) -> Answe
     ------
     StateSpaceTooLargeError
     """
-    graph = _begun(place, most)
+    graph = _begun(place, most, timed=_timed(place, moments))
     walk, shares = graph.walk, _SHARES[-len(graph.walk.values.grids) :]
     enough, widths = to_float(tolerance), dict[Walk, float]()
     width, mean = _widths(graph, widths)
@@ -179,20 +203,31 @@ def _refined(place: Plateaus, moments: int, tolerance: fmpq, most: int) -> Answe
     return _useful(graph, moments, most)
 
 
-def _begun(place: Plateaus, most: int) -> RowGraph:
+def _timed(place: Plateaus, moments: int) -> bool:
+    """Whether variances are asked for, and slopes short enough for series of fractions."""
+    return moments > 1 and place.law.n <= _LONGEST_TIMED
+
+
+def _begun(place: Plateaus, most: int, *, timed: bool) -> RowGraph:
     """Explore the loosest grid; if fresh climbs leave too little room, one without any."""
     every = grids(place.law.n)
-    graph = RowGraph(SharedRow(place, every[-2:]))
+    graph = RowGraph(SharedRow(place, every[-2:], timed=timed))
     graph.explore_likely(most // _ROOM, _negligible(graph))
     if not _fits(graph):
-        graph = RowGraph(SharedRow(place, every))
+        graph = RowGraph(SharedRow(place, every, timed=timed))
         graph.explore_likely(most, _negligible(graph))
     return graph
 
 
 def _negligible(graph: RowGraph) -> float:
-    """Return about the probability of what need not be looked at."""
-    return 0.0 if graph.walk.longest is None else _NEGLIGIBLE / graph.walk.longest
+    """Return about the probability of what need not be looked at.
+
+    What is left then is bounded by a number that is far too large, for a variance by its square.
+    """
+    longest = graph.walk.longest
+    if longest is None:
+        return 0.0
+    return _NEGLIGIBLE / (longest * max(1.0, longest) if graph.walk.timed else longest)
 
 
 def _fits(graph: RowGraph) -> bool:
@@ -244,7 +279,30 @@ def _bounded(graph: RowGraph, moments: int) -> Answer:
             share = system.small_bound(np.where(later, left / most, 0.0))
             high += fmpq(*(share * most * (1 + 1e-12)).as_integer_ratio())  # few roundings
         values.append([Quantity.enclosed(low, high)] + [UNKNOWN] * (moments - 1))
+    if graph.walk.timed and moments > 1:
+        values[0][1] = _variance(graph, system, values[0][0], left)
     return Answer(values, "crossing", len(graph.states), undecided=_undecided(graph, system))
+
+
+def _variance(
+    graph: RowGraph, system: FloatSystem, mean: Quantity, left: npt.NDArray[np.float64]
+) -> Quantity:
+    """Return what is known of Var[T]."""
+    edges = timed_edges(graph)
+    low, high = second_factorial_moment(system, edges, steps_of(graph.options))
+    longest = float(left.max(initial=0.0))
+    if longest > 0:
+        lost, before = lost_time(system, edges, np.minimum(left / longest, 1.0))
+        high += longest * (before + longest * lost) * (1 + 1e-12)
+    ends = [
+        (fmpq(1), m, fmpq(*c.as_integer_ratio()))
+        for m, c in zip(_ends(mean), (low, high), strict=True)
+    ]
+    return central_enclosures(*ends)[1]
+
+
+def _ends(quantity: Quantity) -> tuple[fmpq, fmpq]:
+    return quantity.lower, _upper(quantity)
 
 
 def _left(graph: RowGraph) -> npt.NDArray[np.float64]:

@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 
 from markov_lrsao.errors import StateSpaceTooLargeError
-from markov_lrsao.values.options import Ends, Option, total
-from markov_lrsao.values.shared_row import SharedRow, Walk, Ways
+from markov_lrsao.values.options import NOTHING, Ends, Option, total
+from markov_lrsao.values.shared_row import SharedRow
+from markov_lrsao.values.ways import Walk, Ways
 
 __all__ = ["RowGraph"]
 
@@ -47,6 +48,7 @@ class RowGraph:
         self._number: dict[tuple[int, Walk], int] = {}
         self._masses: list[float] = []
         self._weights: list[float] = []
+        self._handed: set[int] = set()
 
     def explore(self, largest: int) -> None:
         """Find all states of level 0.
@@ -96,6 +98,7 @@ class RowGraph:
             at = self.levels[i]
             if at and self._masses[i] * self._weights[i] < thresholds[at]:
                 found[i] = [self._handed_down(i)]
+                self._handed.add(i)
             else:
                 found[i] = self._expanded(i)
             for option in found[i]:
@@ -126,6 +129,7 @@ class RowGraph:
     def _begin(self, level: int) -> None:
         self.states, self.levels, self.options, self.cut = [], [], [], []
         self._number, self._masses, self._weights, self.open, self.left = {}, [], [], 0, 0.0
+        self._handed = set()
         self._node(self.walk.start(), level)
         self._masses[0] = self._weights[0] = 1.0
 
@@ -148,12 +152,25 @@ class RowGraph:
         return [self._option(i, way, level) for way in ways]
 
     def _handed_down(self, i: int) -> Option:
-        told = [(x, p) for x, p in self.walk.without_laws(self.states[i])]
-        return self._option(i, Ways((0.0, 0.0), list(told)), self.levels[i] - 1)
+        return self._option(i, self._handing_down(i), self.levels[i] - 1)
+
+    def _handing_down(self, i: int) -> Ways:
+        return Ways(NOTHING, self.walk.without_laws(self.states[i]))
+
+    def ways(self, i: int) -> tuple[list[Ways], int]:
+        """Return what was explored from a node that was not cut, and the level of its targets."""
+        if i in self._handed:
+            return [self._handing_down(i)], self.levels[i] - 1
+        return self.walk.ways(self.states[i], self.levels[i]), self.levels[i]
+
+    def number(self, state: Walk, level: int) -> tuple[int, float]:
+        """Return the node of a state, and the variance of steps that relaxing it forgets."""
+        relaxed = self.walk.normal(state, level)
+        return self._number[level, relaxed], self.walk.forgotten(state, relaxed)
 
     def _option(self, i: int, way: Ways, level: int) -> Option:
         edges: dict[int, Ends] = {}
-        for target, ends in way.targets:
+        for target, ends, *_ in way.targets:
             number = target if isinstance(target, int) else self._node(target, level)
             edges[number] = total(edges[number], ends) if number in edges else ends
         return Option(i, self.states[i].phase, way.steps, edges)

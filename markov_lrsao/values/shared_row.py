@@ -27,43 +27,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cmp_to_key
 from itertools import combinations
-from typing import NamedTuple
 
 from flint import fmpq
 
 from markov_lrsao.errors import CrossingError, Refused, attempt
+from markov_lrsao.exact.series import Element, multiply
 from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.values.entries import NO_ENTRY, UNORDERED, Climb, Entries, Grid
-from markov_lrsao.values.options import CERTAIN, LOST, OPTIMUM, Ends, ends_of, product
+from markov_lrsao.values.options import CERTAIN, LOST, NOTHING, OPTIMUM, Ends, ends_of
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.slope_ends import SlopeEnds
+from markov_lrsao.values.slopes import TIMED, waiting
 from markov_lrsao.values.straight_up import steps_straight_up
+from markov_lrsao.values.ways import Walk, Way, Ways, way_of
 
-__all__ = ["SharedRow", "Walk", "Ways", "coarse_grid", "grids"]
+__all__ = ["SharedRow", "coarse_grid", "grids"]
 
 _DEPTHS = 12
 _NEGLIGIBLE = 1e-9
 """Steps that falls through a slope may add to E[T] without being followed."""
+_MORE = 1 + 1e-12  # for roundings
 _QUARTER = fmpq(1, 4)
 _PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
-
-
-class Walk(NamedTuple):
-    """A state; `order` has, per pair of entries, what is known of their residuals beside values."""
-
-    position: int
-    phase: int
-    words: tuple[int, ...]
-    entries: tuple[int, ...]
-    above: tuple[int, ...]
-    order: tuple[int, ...]
-
-
-class Ways(NamedTuple):
-    """What may happen if an open comparison turns out in one way: E[steps], and where to."""
-
-    steps: Ends
-    targets: list[tuple[Walk | int, Ends]]
 
 
 def coarse_grid(n: int, mesh: fmpq = _QUARTER) -> Grid:
@@ -99,10 +84,19 @@ class SharedRow:
     chance : whether bits of climbs come out by chance. Otherwise all outcomes are options: then
         what is bounded over all options is bounded for every value that a climb may have led to,
         and for all numbers of rejections at the top of a slope
+    timed : whether slopes know how long passages took
     """
 
-    def __init__(self, place: Plateaus, grids: Sequence[Grid], *, chance: bool = True) -> None:
-        self.place, self.law, self.slopes = place, place.law, place.slopes
+    def __init__(
+        self,
+        place: Plateaus,
+        grids: Sequence[Grid],
+        *,
+        chance: bool = True,
+        timed: bool = False,
+    ) -> None:
+        self.place, self.law, self.timed = place, place.law, timed
+        self.slopes = place.timed_slopes if timed else place.slopes
         self._chance = chance
         p, self.n = place.parameters, place.law.n
         self.alpha, self.keep, self.lam = p.alpha, 1 - p.alpha, p.decay
@@ -122,12 +116,13 @@ class SharedRow:
         self._unordered = (UNORDERED,) * len(self.pairs)
         longest = attempt(lambda: steps_straight_up(place))
         self.longest = None if isinstance(longest, Refused) else longest
-        self._ends = SlopeEnds(place, self.values, chance=chance)
+        self._ends = SlopeEnds(place, self.slopes, self.values, chance=chance)
         self._alike = [self._exchangeable(h) for h in range(len(self.slopes))]
         self._hidden: dict[tuple[int, tuple[int, ...]], int] = {}
         self._greedy: dict[tuple[object, ...], tuple[list[tuple[int, ...]], bool]] = {}
         self._normal: dict[tuple[object, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._moves: dict[tuple[int, tuple[int, ...]], list[tuple[int, int, bool, Ends]]] = {}
+        self._times: dict[tuple[int, int], Element] = {}
 
     def start(self) -> Walk:
         """Return the state in which runs begin."""
@@ -249,7 +244,7 @@ class SharedRow:
             told = self._tell(state, groups, level)
             if self._chance or len(told.targets) == 1:
                 return [told]
-            return [Ways(told.steps, [(target, CERTAIN)]) for target, _ in told.targets]
+            return [Ways(told.steps, [Way(way.target, CERTAIN)]) for way in told.targets]
         if len(groups) == 1:
             return [self._step(state, groups[0])]
         return [self._step(self._chosen(state, groups, group), group) for group in groups]
@@ -305,17 +300,26 @@ class SharedRow:
             if any(b != a and self.compare(state, min(a, b), max(a, b)) is None for b in left)
         )
         if not any(values.climb[state.entries[a]] is not None for a in asked):
-            return Ways((0.0, 0.0), [(self._without_climbs(state, level), CERTAIN)])
-        targets: list[tuple[Walk | int, Ends]] = []
-        for after, probability in self.told(state, asked):
-            found = after
+            plain = self._without_climbs(state, level)
+            return Ways(NOTHING, [Way(plain, CERTAIN, untold=self.forgotten(state, plain))])
+        targets: list[Way] = []
+        for way, after in self.told(state, asked):
             if any(self.compare(after, a, b) is None for a, b in combinations(asked, 2)):
-                found = self._without_climbs(after, level, asked)
-            targets.append((found, probability))
-        return Ways((0.0, 0.0), targets)
+                plain = self._without_climbs(after, level, asked)
+                way = way._replace(target=plain, untold=self.forgotten(after, plain))
+            targets.append(way)
+        return Ways(NOTHING, targets)
 
-    def told(self, state: Walk, asked: Sequence[int]) -> list[tuple[Walk, Ends]]:
-        """Return the state after the order of some entries was told, with probabilities."""
+    def forgotten(self, before: Walk, after: Walk) -> float:
+        """Return a bound of the variance of untold steps that a relaxed state does not know of.
+
+        Each climb belongs to one entry, and counts are independent.
+        """
+        untold = self.values.untold
+        return max(0.0, sum(map(untold, before.entries)) - sum(map(untold, after.entries))) * _MORE
+
+    def told(self, state: Walk, asked: Sequence[int]) -> list[tuple[Way, Walk]]:
+        """Return the ways in which the order of some entries may be told, and where they lead."""
         pairs = [self._pair[pair] for pair in combinations(asked, 2)]
         known = tuple(state.order[k] for k in pairs)
         found = []
@@ -326,7 +330,7 @@ class SharedRow:
             for k, sign in zip(pairs, outcome.order, strict=True):
                 order[k] = sign
             after = state._replace(entries=tuple(entries), order=tuple(order))
-            found.append((after, outcome.probability))
+            found.append((Way(after, outcome.probability, *outcome.late), after))
         return found
 
     def _without_climbs(self, state: Walk, level: int, some: Sequence[int] | None = None) -> Walk:
@@ -341,7 +345,7 @@ class SharedRow:
         order = self._carried(state.entries, state.order, entries)
         return state._replace(entries=entries, order=order)
 
-    def without_laws(self, state: Walk) -> list[tuple[Walk, Ends]]:
+    def without_laws(self, state: Walk) -> list[Way]:
         """Tell all orders that climbs know, for a grid on which they will be intervals."""
         values = self.values
         shown = [a for a, v in enumerate(state.entries) if values.climb[v] is not None]
@@ -355,7 +359,9 @@ class SharedRow:
                 for b in shown
             )
         ]
-        return self.told(state, asked) if len(asked) > 1 else [(state, CERTAIN)]
+        if len(asked) > 1:
+            return [way for way, _ in self.told(state, asked)]
+        return [Way(state, CERTAIN)]
 
     def _chosen(self, state: Walk, groups: list[tuple[int, ...]], chosen: tuple[int, ...]) -> Walk:
         """Return the state with the orders that follow from a choice."""
@@ -383,10 +389,13 @@ class SharedRow:
         key = (state.position, actions)
         if key not in self._moves:
             self._moves[key] = self._proposals(state.position, actions)
-        targets: list[tuple[Walk | int, Ends]] = []
-        for action, direction, accepted, share in self._moves[key]:
-            targets.append((self._move(state, action, direction, accepted), share))
-        return Ways(CERTAIN, targets)
+        return Ways(
+            CERTAIN,
+            [
+                Way(self._move(state, action, direction, accepted), share, share)
+                for action, direction, accepted, share in self._moves[key]
+            ],
+        )
 
     def _proposals(self, p: int, actions: tuple[int, ...]) -> list[tuple[int, int, bool, Ends]]:
         return [
@@ -432,9 +441,10 @@ class SharedRow:
     def _climb(self, state: Walk, i: int) -> Ways:
         """Use a bridge until its plateau is left."""
         n, bridge, last = self.n, self.place.bridges[i], self.place.plateaus[i][1]
-        steps = ends_of(sum((fmpq(n, n - q) for q in range(state.position, last + 1)), fmpq(0)))
+        time = self._time(state.position, last)
+        steps = ends_of(time[1])
         if last + 1 == n:
-            return Ways(steps, [(OPTIMUM, CERTAIN)])
+            return Ways(steps, [Way(OPTIMUM, CERTAIN, steps, ends_of(time[2]))])
         values, start, first = self.values, state.entries[bridge], state.position
         if start == values.zero:  # rejections do not matter
             start, first = values.exactly(self.alpha), first + 1
@@ -443,28 +453,39 @@ class SharedRow:
         else:
             value = values.exactly(self.alpha)
         after = self._learnt(state, bridge, value, keeps=False)
-        return Ways(steps, [(self._arrive(after, last + 1), CERTAIN)])
+        return Ways(steps, [Way(self._arrive(after, last + 1), CERTAIN, steps, ends_of(time[2]))])
+
+    def _time(self, first: int, last: int) -> Element:
+        """Return the generating function of the steps of a climb, all of them counted at once."""
+        if (first, last) not in self._times:
+            time: Element = (fmpq(1), fmpq(0), fmpq(0))
+            for q in range(first, last + 1):
+                time = multiply(time, waiting(fmpq(q, self.n), TIMED))
+            self._times[first, last] = time
+        return self._times[first, last]
 
     def _cross(self, state: Walk, level: int) -> Ways:
         """Pass a slope, which sees no more of the shared row than its maximum."""
         s = self._slope_at(state)
         slope, word = self.slopes[s], state.words[s]
-        steps, shares = self._ends.passages(s, word)
+        steps, weights = self._ends.passages(s, word)
         hides = s > 0 and self.hidden(state) == s
-        targets: list[tuple[Walk | int, Ends]] = []
-        for x, share in zip(slope.words[word].passages, shares, strict=True):
+        targets: list[Way] = []
+        for x, weight in zip(slope.words[word].passages, weights, strict=True):
             if x.side == DOWN and hides:
-                targets.append((LOST, share))
+                targets.append(way_of(LOST, weight))
                 continue
             after = state._replace(words=_put(state.words, s, x.word))
             if x.side == DOWN:
-                targets.append((self._arrive(after, slope.first - 1), share))
+                targets.append(way_of(self._arrive(after, slope.first - 1), weight))
                 continue
             above = state.above[s]
-            for seen, part in self._ends.seen_above(state.entries, above, s, word, x.word, level):
-                up = after._replace(above=_put(state.above, s, seen))
-                both = share if part == CERTAIN else product(share, part)
-                targets.append((self._arrive(up, slope.last + 1), both))
+            for seen in self._ends.seen_above(state.entries, above, s, word, x.word, level):
+                up = after._replace(above=_put(state.above, s, seen.entry))
+                both = (
+                    weight if seen.weight is None else multiply(weight, seen.weight[: len(weight)])
+                )
+                targets.append(way_of(self._arrive(up, slope.last + 1), both, seen.untold))
         return Ways(steps, targets)
 
     def _slope_at(self, state: Walk) -> int:

@@ -7,22 +7,39 @@ position's row: 0 until it has learnt, and from then on, when it is left once mo
     alpha reward + (1 - alpha) lam^N (what it was) + alpha gamma (maximum of the shared row),
 
 N rejections later. All of this weighs alpha gamma, and intervals will do.
+
+The N rejections are steps of the passage. As with climbs (`markov_lrsao.values.entries`), a timed
+passage counts them beforehand, and one more has the share b z of its weight, none 1 - b z.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from flint import arb, arb_mat, fmpq
 
 from markov_lrsao.errors import CrossingError
+from markov_lrsao.exact.series import Element, multiply
 from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.values.entries import NO_ENTRY, Climb, Entries, Range
-from markov_lrsao.values.options import CERTAIN, Ends, ends_of, times
+from markov_lrsao.values.options import Ends, ends_of, times
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.slopes import Slope
 
-__all__ = ["SlopeEnds"]
+__all__ = ["Seen", "SlopeEnds"]
 
 _MOST_REJECTIONS = 6
+
+
+class Seen(NamedTuple):
+    """A maximum that is seen, its share of the passage's weight (None: all), and untold steps.
+
+    `untold` is a bound of the variance of rejections about which nothing is known.
+    """
+
+    entry: int
+    weight: Element | None
+    untold: float = 0.0
 
 
 class SlopeEnds:
@@ -37,28 +54,30 @@ class SlopeEnds:
     falls : per slope and word a bound of the probability of ever leaving it downwards again
     """
 
-    def __init__(self, place: Plateaus, values: Entries, *, chance: bool) -> None:
-        self._slopes, self._law = place.slopes, place.law
+    def __init__(
+        self, place: Plateaus, slopes: tuple[Slope, ...], values: Entries, *, chance: bool
+    ) -> None:
+        self._slopes, self._law = slopes, place.law
         self._values, self._chance = values, chance
         p, self._n = place.parameters, place.law.n
         self._alpha, self._keep, self._lam = p.alpha, 1 - p.alpha, p.decay
         self._seen = p.alpha * p.gamma
-        self.falls = [_falls(slope) for slope in place.slopes]
-        self._passed: dict[tuple[int, int], tuple[Ends, list[Ends]]] = {}
-        self._tops: dict[tuple[object, ...], list[tuple[int, Ends]]] = {}
+        self.falls = [_falls(slope) for slope in slopes]
+        self._passed: dict[tuple[int, int], tuple[Ends, list[Element]]] = {}
+        self._tops: dict[tuple[object, ...], list[Seen]] = {}
         self._largest: dict[tuple[int, ...], Range] = {}
 
-    def passages(self, s: int, word: int) -> tuple[Ends, list[Ends]]:
-        """Return E[steps] of a passage, and the probabilities of its ways."""
+    def passages(self, s: int, word: int) -> tuple[Ends, list[Element]]:
+        """Return E[steps] of a passage, and the weights of its ways as balls."""
         if (s, word) not in self._passed:
             passages = self._slopes[s].words[word].passages
             steps = ends_of(sum((x.steps for x in passages), arb(0)))
-            self._passed[s, word] = (steps, [ends_of(x.probability) for x in passages])
+            self._passed[s, word] = (steps, [tuple(map(arb, x.weight)) for x in passages])
         return self._passed[s, word]
 
     def seen_above(
         self, entries: tuple[int, ...], above: int, s: int, before: int, after: int, level: int
-    ) -> list[tuple[int, Ends]]:
+    ) -> list[Seen]:
         """Return what the plateau above a slope sees of it after an exit upwards.
 
         Parameters
@@ -69,7 +88,7 @@ class SlopeEnds:
         slope, law = self._slopes[s], self._law
         action, top = slope.learnt[after], slope.last
         if action is None:
-            return [(NO_ENTRY, CERTAIN)]
+            return [Seen(NO_ENTRY, None)]
         if law.accepted[top, action, DOWN] or not law.accepted[top, action, UP]:
             # Its entry would depend on how often the walk fell back below the top, and so would
             # what the slope's rows are: choices would tell more than words do.
@@ -83,21 +102,24 @@ class SlopeEnds:
             self._tops[key] = self._waited(seen, old, top, level)
         return self._tops[key]
 
-    def _waited(self, seen: Range, old: int, top: int, level: int) -> list[tuple[int, Ends]]:
+    def _waited(self, seen: Range, old: int, top: int, level: int) -> list[Seen]:
         """Return the maximum after rejections at the top, told as long as they matter."""
         values = self._values
         if old == NO_ENTRY:
-            return [(values.seen(seen, level), CERTAIN)]
-        found, left, factor = list[tuple[int, Ends]](), fmpq(1), self._keep
+            return [Seen(values.seen(seen, level), None)]
+        found, factor = list[Seen](), self._keep
+        left: Element = (arb(1), arb(0), arb(0))
+        rejected, accepted = values.bits(top)
         within = values.range[old]
         largest = max(abs(within.lower), abs(within.upper))
         most = _MOST_REJECTIONS if self._chance else 0
         while 2 * factor * largest >= values.grids[level].seen and len(found) < most:
-            share = left * fmpq(self._n - top, self._n)
-            found.append((values.seen(seen.plus(within, factor), level), ends_of(share)))
-            left, factor = left - share, factor * self._lam
-        rest = values.spread(Climb(top, top, old))
-        found.append((values.seen(seen.plus(rest, factor), level), ends_of(left)))
+            once = values.seen(seen.plus(within, factor), level)
+            found.append(Seen(once, multiply(left, accepted)))
+            left, factor = multiply(left, rejected), factor * self._lam
+        rest = values.seen(seen.plus(values.spread(Climb(top, top, old)), factor), level)
+        untold = values.untold(values.number(fmpq(0), fmpq(0), fmpq(1), Climb(top, top, old)))
+        found.append(Seen(rest, left, untold))
         return found
 
     def _maximum(self, entries: tuple[int, ...]) -> Range:

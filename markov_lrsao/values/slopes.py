@@ -11,6 +11,12 @@ entry for good.
 
 Sites are added one at a time from the bottom. Probabilities are exact fractions, so that equal
 beliefs are seen to be equal; expected steps only add up, and are balls.
+
+For variances that is not enough: how long a passage took tells something about the rows. A *timed*
+slope has series in x = z - 1 in place of probabilities: the belief after a word is the generating
+function of the steps so far over the rows, divided by its sum, and words are merged if these
+series are equal, up to x^2. A passage then has the weight p_0 + p_1 x + p_2 x^2, with p_0 its
+probability given the word, and products of weights along a run are E[z^steps; run].
 """
 
 from __future__ import annotations
@@ -21,21 +27,33 @@ from typing import Any
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
+from markov_lrsao.exact.series import Element, accumulate, add, inverse, multiply
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 
-__all__ = ["Passage", "Slope", "Word", "slope_of"]
+__all__ = ["TIMED", "Passage", "Slope", "Word", "slope_of", "waiting"]
+
+TIMED = 2
+"""The order of timed slopes: enough for variances."""
 
 _MOST_WORDS = 400
 
 
 @dataclass(frozen=True)
 class Passage:
-    """One way through: side of the exit, word after it, probability and E[steps; this way]."""
+    """One way through: side of the exit, word after it, its weight and E[steps; this way].
+
+    `weight` is the probability alone, or a series of a timed slope.
+    """
 
     side: int
     word: int
-    probability: fmpq
+    weight: Element
     steps: arb
+
+    @property
+    def probability(self) -> fmpq:
+        """The probability of this way."""
+        return fmpq(self.weight[0])
 
 
 @dataclass(frozen=True)
@@ -71,14 +89,27 @@ class Slope:
     learnt: tuple[int | None, ...]
 
 
+def waiting(stay: fmpq, order: int) -> Element:
+    """Return the generating function of the steps until a move that is made with 1 - stay.
+
+    At z = 1 + x that is (1 - stay) z / (1 - stay z) = (1 + x) / (1 - rate x), rate = stay / (1 -
+    stay).
+
+    >>> waiting(fmpq(1, 2), 2)  # mean 2, E[steps (steps - 1)] / 2 = 2
+    (1, 2, 2)
+    """
+    rate = stay / (1 - stay)
+    return (fmpq(1), *(rate**k + rate ** (k - 1) for k in range(1, order + 1)))
+
+
 class _Site:
     """The sign automaton of one position: state 0 is fresh, moves are numbered states."""
 
-    def __init__(self, law: StepLaw, p: int) -> None:
+    def __init__(self, law: StepLaw, p: int, order: int) -> None:
         self.law, self.p = law, p
         self.alike = self._alike()
         self.states: list[tuple[int, ...]] = [(0,) * len(law.actions)]
-        self.moves: list[list[tuple[int, int, fmpq, arb]]] = []
+        self.moves: list[list[tuple[int, int, Element, arb]]] = []
         number = {self.states[0]: 0}
         for signs in self.states:
             stay, ways = fmpq(0), dict[tuple[int, int], fmpq]()
@@ -98,8 +129,17 @@ class _Site:
                     ways[way] = ways.get(way, fmpq(0)) + share
             if stay == 1:
                 raise CrossingError(f"the walk can be stuck at position {p}")
+            waits = waiting(stay, order)
             self.moves.append(
-                [(d, s, w / (1 - stay), arb(w / (1 - stay) ** 2)) for (d, s), w in ways.items()]
+                [
+                    (
+                        d,
+                        s,
+                        multiply(_certain(w / (1 - stay), order), waits),
+                        arb(w / (1 - stay) ** 2),
+                    )
+                    for (d, s), w in ways.items()
+                ]
             )
 
     def greedy(self, signs: tuple[int, ...]) -> list[int]:
@@ -140,8 +180,16 @@ class _Site:
 _BITS = 128
 
 
-def slope_of(law: StepLaw, first: int, last: int) -> Slope:
+def _certain(number: fmpq, order: int) -> Element:
+    return (number, *(fmpq(0),) * order)
+
+
+def slope_of(law: StepLaw, first: int, last: int, order: int = 0) -> Slope:
     """Return the slope on first..last, both ends included.
+
+    Parameters
+    ----------
+    order : 0, or `TIMED`
 
     Raises
     ------
@@ -150,7 +198,7 @@ def slope_of(law: StepLaw, first: int, last: int) -> Slope:
     StateSpaceTooLargeError
     """
     with ctx.workprec(_BITS):
-        words = _grown(law, first, last)
+        words = _grown(law, first, last, order)
     falls = [any(x.side == DOWN for x in word.passages) for word in words]
     for _ in words:
         falls = [
@@ -163,9 +211,9 @@ def slope_of(law: StepLaw, first: int, last: int) -> Slope:
     return Slope(first, last, words, tuple(falls), learnt)
 
 
-def _grown(law: StepLaw, first: int, last: int) -> tuple[Word, ...]:
+def _grown(law: StepLaw, first: int, last: int, order: int) -> tuple[Word, ...]:
     """Add site to site, from the lowest."""
-    lowest = _Site(law, first)
+    lowest = _Site(law, first, order)
     for moves in lowest.moves:
         if any(d == DOWN and max(lowest.states[s]) > 0 for d, s, _, _ in moves):
             raise CrossingError(f"the row of position {first} is positive when it is left")
@@ -174,30 +222,31 @@ def _grown(law: StepLaw, first: int, last: int) -> tuple[Word, ...]:
         for signs, moves in zip(lowest.states, lowest.moves, strict=True)
     )
     if first == last:
-        words = _Adding((Word(DOWN, (), (Passage(UP, 0, fmpq(1), arb(0)),)),), lowest).words()
+        nothing = Passage(UP, 0, _certain(fmpq(1), order), arb(0))
+        words = _Adding((Word(DOWN, (), (nothing,)),), lowest, order).words()
     for p in range(first + 1, last + 1):
-        words = _Adding(words, _Site(law, p)).words()
+        words = _Adding(words, _Site(law, p, order), order).words()
     return words
 
 
 class _Adding:
     """A slope with one more site on top: words of both, as beliefs about those of the slope."""
 
-    def __init__(self, below: tuple[Word, ...], site: _Site) -> None:
-        self.below, self.site = below, site
+    def __init__(self, below: tuple[Word, ...], site: _Site, order: int) -> None:
+        self.below, self.site, self.order = below, site, order
         self.number: dict[tuple[Any, ...], int] = {}
-        self.beliefs: list[tuple[int, int, dict[int, fmpq]]] = []
+        self.beliefs: list[tuple[int, int, dict[int, Element]]] = []
 
     def words(self) -> tuple[Word, ...]:
         """Return all words that can be met."""
-        self._word(DOWN, 0, {0: fmpq(1)})
+        self._word(DOWN, 0, {0: _certain(fmpq(1), self.order)})
         found: list[Word] = []
         for entry, state, belief in self.beliefs:  # grows while it is read
             ways: dict[tuple[int, int], list[Any]] = {}
             for (side, after), (mass, steps) in self._exits(entry, state, belief).items():
-                total = sum(mass.values(), fmpq(0))
-                way = ways.setdefault((side, self._word(side, after, mass)), [fmpq(0), arb(0)])
-                way[0] += total
+                word = self._word(side, after, mass)
+                way = ways.setdefault((side, word), [_certain(fmpq(0), self.order), arb(0)])
+                way[0] = add(way[0], self._total(mass))
                 way[1] += steps
             found.append(
                 Word(
@@ -212,16 +261,23 @@ class _Adding:
                 )
         return tuple(found)
 
-    def _word(self, entry: int, state: int, mass: dict[int, fmpq]) -> int:
+    def _total(self, mass: dict[int, Element]) -> Element:
+        total = _certain(fmpq(0), self.order)
+        for weight in mass.values():
+            total = add(total, weight)
+        return total
+
+    def _word(self, entry: int, state: int, mass: dict[int, Element]) -> int:
         """Return the number of the word after which the slope's rows have this law."""
         key: tuple[Any, ...]
         if entry == UP and self.site.settled(state):
             signs = self.site.states[state]  # nothing below matters any more
             learnt = signs.index(1) if 1 in signs else None
-            key, belief = (entry, learnt, state if learnt is None else 0), {-1: fmpq(1)}
+            key = (entry, learnt, state if learnt is None else 0)
+            belief = {-1: _certain(fmpq(1), self.order)}
         else:
-            total = sum(mass.values(), fmpq(0))
-            belief = {w: m / total for w, m in mass.items()}
+            share = inverse(self._total(mass))
+            belief = {w: multiply(m, share) for w, m in mass.items()}
             key = (entry, state, tuple(sorted(belief.items())))
         if key not in self.number:
             self.number[key] = len(self.beliefs)
@@ -229,9 +285,9 @@ class _Adding:
         return self.number[key]
 
     def _exits(
-        self, entry: int, state: int, belief: dict[int, fmpq]
-    ) -> dict[tuple[int, int], tuple[dict[int, fmpq], arb]]:
-        """Return per (side, state of the site) the masses of words below and E[steps; exit]."""
+        self, entry: int, state: int, belief: dict[int, Element]
+    ) -> dict[tuple[int, int], tuple[dict[int, Element], arb]]:
+        """Return per (side, state of the site) the weights of words below and E[steps; exit]."""
         nodes: list[tuple[int, int, bool]] = []
         number: dict[tuple[int, int, bool], int] = {}
 
@@ -243,8 +299,8 @@ class _Adding:
             return number[key]
 
         begun = [(node(w, state, entry == UP), b) for w, b in belief.items()]
-        inner: list[tuple[int, int, fmpq, arb]] = []
-        outer: list[tuple[int, int, int, int, fmpq, arb]] = []
+        inner: list[tuple[int, int, Element, arb]] = []
+        outer: list[tuple[int, int, int, int, Element, arb]] = []
         for i, (word, site, above) in enumerate(nodes):  # grows while it is read
             if above:
                 for side, after, weight, steps in self.site.moves[site]:
@@ -255,25 +311,40 @@ class _Adding:
             else:
                 for x in self.below[word].passages:
                     if x.side == DOWN:
-                        outer.append((i, DOWN, x.word, site, x.probability, x.steps))
+                        outer.append((i, DOWN, x.word, site, x.weight, x.steps))
                     else:
-                        inner.append((i, node(x.word, site, True), x.probability, x.steps))
-        size = len(nodes)
-        matrix = fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
-        for i, j, weight, _ in inner:
-            matrix[j, i] -= weight
-        right = [fmpq(0)] * size
-        for j, b in begun:
-            right[j] += b
-        # Solved for one right side each: fractions grow with the slope, their inverse would more.
-        visits = matrix.solve(fmpq_mat(size, 1, right)).entries()
-        late = [arb(0)] * size
-        for i, j, _, steps in inner:
-            late[j] += visits[i] * steps
-        delayed = arb_mat(matrix).solve(arb_mat(size, 1, late)).entries()
-        exits: dict[tuple[int, int], tuple[dict[int, fmpq], arb]] = {}
+                        inner.append((i, node(x.word, site, True), x.weight, x.steps))
+        visits, delayed = self._visits(len(nodes), begun, inner)
+        exits: dict[tuple[int, int], tuple[dict[int, Element], arb]] = {}
         for i, side, word, site, weight, steps in outer:
             mass, total = exits.get((side, site), ({}, arb(0)))
-            mass[word] = mass.get(word, fmpq(0)) + visits[i] * weight
-            exits[side, site] = (mass, total + visits[i] * steps + delayed[i] * weight)
+            accumulate(mass, word, multiply(visits[i], weight))
+            total += visits[i][0] * steps + delayed[i] * weight[0]
+            exits[side, site] = (mass, total)
         return exits
+
+    def _visits(
+        self,
+        size: int,
+        begun: list[tuple[int, Element]],
+        inner: list[tuple[int, int, Element, arb]],
+    ) -> tuple[list[Element], list[arb]]:
+        """Return the weights of all visits of the nodes, and E[steps before a visit]."""
+        matrix = fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+        for i, j, weight, _ in inner:
+            matrix[j, i] -= weight[0]
+        found: list[list[Any]] = []
+        for k in range(self.order + 1):
+            right = [fmpq(0)] * size
+            for j, b in begun:
+                right[j] += b[k]
+            for i, j, weight, _ in inner:
+                for m in range(1, k + 1):
+                    right[j] += weight[m] * found[k - m][i]
+            # One right side each: fractions grow with the slope, their inverse would more.
+            found.append(matrix.solve(fmpq_mat(size, 1, right)).entries())
+        late = [arb(0)] * size
+        for i, j, _, steps in inner:
+            late[j] += found[0][i] * steps
+        delayed = arb_mat(matrix).solve(arb_mat(size, 1, late)).entries()
+        return list(zip(*found, strict=True)), delayed

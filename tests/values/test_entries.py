@@ -124,13 +124,13 @@ def test_climbs_become_intervals_before_a_comparison_is_left_open() -> None:
     state = walk.start()._replace(position=10, entries=(wide, wide, shows))
     assert walk.greedy(state) == ([(0,), (1,)], True)
     (way,) = walk.ways(state, 0)
-    ((after, _),) = way.targets
+    ((after, *_),) = way.targets
     assert not isinstance(after, int)
     assert all(values.climb[v] is None for v in after.entries)
     assert walk.greedy(after) == ([(0,), (1,)], False)
     first, second = walk.ways(after, 0)
     for ways, sign in ((first, 1), (second, -1)):
-        for target, _ in ways.targets:
+        for target, *_ in ways.targets:
             assert not isinstance(target, int)
             if values.residual[target.entries[0]] and values.residual[target.entries[1]]:
                 assert target.order[0] in (sign, UNORDERED)
@@ -148,14 +148,14 @@ def test_a_choice_is_remembered_by_the_order() -> None:
     first, second = walk.ways(state, 0)
     pair = walk.pairs.index((wrong, bridge))
     # The wrong one is the larger: it is penalised wherever it moves, and the order is known.
-    for target, _ in first.targets:
+    for target, *_ in first.targets:
         assert not isinstance(target, int)
         assert target.entries[bridge] == wide
         assert target.order[pair] == 1
         again = target._replace(entries=(deep, target.entries[wrong], target.entries[wrong]))
         assert walk.greedy(again)[0] == [(wrong,)]
     # The bridge climbs, and what was known of it is of no use any more.
-    ((target, _),) = second.targets
+    ((target, *_),) = second.targets
     assert not isinstance(target, int)
     assert target.order[pair] == UNORDERED
 

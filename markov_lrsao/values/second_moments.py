@@ -1,0 +1,163 @@
+r"""E[T (T - 1)] / 2 of walks on a shared row, enclosed: what variances are made of.
+
+Write E[z^T] at z = 1 + x as a series; its coefficient of x^2 is E[T (T - 1)] / 2. Every edge of a
+timed walk has a weight p_0 + p_1 x + p_2 x^2, such that the product of the weights along a run is
+E[z^steps; run]: 1 + x times the probability for one step, the generating function of a whole climb
+when it begins, that of a passage given a slope's word (`markov_lrsao.values.slopes`). What is told
+later about steps that have been counted already corrects the weight: one more rejection has the
+share b z of a climb's weight, none 1 - b z (`markov_lrsao.values.entries`). So with v_1 and v_2 the
+coefficients from a state on,
+
+    v_1 = sum p_1 + sum p_0 v_1',        v_2 = sum p_2 + sum p_1 v_1' + sum p_0 v_2'.
+
+The first is E[steps left]. p_1 may be negative: given the past, v_2 is E[(steps left choose 2)]
+plus the covariance of steps left with steps already counted.
+
+*Forgetting.* Where a climb becomes an interval, later choices may depend on its counts in any way.
+Let C be the steps that it has not told, f = E[steps left | counts], which lies between the bounds
+of v_1 of the state whatever the counts are. Then v_2 changes by Cov(C, f), and
+
+    |Cov(C, f)| <= (largest f - least f) / 2 * standard deviation of C.
+
+*Choices.* An open comparison makes one of several options true, which one may depend on anything
+that was forgotten. v_1' then lies between its bounds, and v_2 between the least and the largest
+solution over all options, with every cost at its worst.
+
+*Lost runs* and states that were cut off are counted as if the run ended there: T becomes t. What
+this leaves out is E[t R + (R choose 2); lost], with E[R | all that happened] <= L
+(`markov_lrsao.values.straight_up`); it is at most L E[t; lost] + L^2 P(lost), since E[R (R + 1) /
+2], a sum over all steps of what is left then, is at most L E[R]. E[t; lost] is the coefficient of
+x of the same recursion in which a lost run has the weight 1, and every other 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from markov_lrsao.values.policies import FloatSystem
+from markov_lrsao.values.row_graph import RowGraph
+
+__all__ = ["TimedEdges", "second_factorial_moment", "timed_edges"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+_ROUNDED = 1e-13
+"""Relative to the sum of absolute values: more than the roundings of a thousand terms."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimedEdges:
+    """Weights of all edges, beside their probabilities, one row each.
+
+    Attributes
+    ----------
+    option, target : where an edge begins, and the node (or `OPTIMUM`, `LOST`) where it ends
+    share : a bound of its probability
+    first : lower and upper ends of p_1
+    untold : a bound of the standard deviation of steps that it forgets
+    second : lower and upper ends of the sum of p_2, per option
+    """
+
+    option: IntArray
+    target: IntArray
+    share: FloatArray
+    first: FloatArray
+    untold: FloatArray
+    second: FloatArray
+
+
+def timed_edges(graph: RowGraph) -> TimedEdges:
+    """Look at every node of a timed walk once more, and note the weights of its edges."""
+    assert graph.walk.timed, "the walk's slopes know nothing of time"
+    cut = set(graph.cut)
+    option, target = list[int](), list[int]()
+    numbers: list[tuple[float, float, float, float]] = []
+    second = np.zeros((2, len(graph.options)))
+    at = 0
+    for i in range(len(graph.states)):
+        if i in cut:
+            at += 1
+            continue
+        ways, level = graph.ways(i)
+        for way in ways:
+            assert graph.options[at].owner == i
+            for to, share, first, pairs, untold in way.targets:
+                number, more = (to, 0.0) if isinstance(to, int) else graph.number(to, level)
+                option.append(at)
+                target.append(number)
+                numbers.append((share[1], *first, untold + more))
+                second[:, at] += pairs
+            at += 1
+    second += np.array([[-1.0], [1.0]]) * _ROUNDED * np.abs(second)
+    rows = np.array(numbers).reshape(-1, 4).T
+    return TimedEdges(
+        np.array(option, dtype=np.int64),
+        np.array(target, dtype=np.int64),
+        rows[0],
+        rows[1:3],
+        np.sqrt(rows[3]) * (1 + _ROUNDED),
+        second,
+    )
+
+
+def second_factorial_moment(
+    system: FloatSystem, edges: TimedEdges, steps: tuple[FloatArray, FloatArray]
+) -> tuple[float, float]:
+    """Return bounds of E[t (t - 1)] / 2, where runs end when they are lost.
+
+    Parameters
+    ----------
+    steps : bounds of the expected steps of every option
+
+    Raises
+    ------
+    SolverError
+    """
+    low, high = (system.bound(costs, sign) for costs, sign in zip(steps, (-1, 1), strict=True))
+    found = []
+    for side, sign in ((0, -1), (1, 1)):
+        costs = _correlated(edges, low, high, len(system.owner))[side] + edges.second[side]
+        found.append(float(system.bound(costs, sign)[0]))
+    return max(0.0, found[0]), found[1]
+
+
+def _correlated(
+    edges: TimedEdges, low: FloatArray, high: FloatArray, options: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds of sum p_1 v', and of what is forgotten, per option; v' is between two."""
+    inner = edges.target >= 0
+    at = edges.target[inner]
+    ends = np.array([first * v for first in edges.first[:, inner] for v in (low[at], high[at])])
+    blur = 0.5 * edges.untold[inner] * edges.share[inner] * (high[at] - low[at])
+    option = edges.option[inner]
+    found = [
+        np.bincount(option, part, minlength=options)
+        for part in (ends.min(axis=0) - blur, ends.max(axis=0) + blur)
+    ]
+    sizes = np.bincount(option, np.abs(ends).max(axis=0) + blur, minlength=options)
+    return found[0] - _ROUNDED * sizes, found[1] + _ROUNDED * sizes
+
+
+def lost_time(system: FloatSystem, edges: TimedEdges, gone: FloatArray) -> tuple[float, float]:
+    """Return bounds of P(lost) and of E[steps before; lost].
+
+    Parameters
+    ----------
+    gone : per option a bound of the probability with which it loses a run
+
+    Raises
+    ------
+    SolverError
+    """
+    probability = system.small_bounds(gone)
+    lost = np.bincount(
+        edges.option,
+        np.where(edges.target < -1, np.maximum(edges.first[1], 0.0), 0.0),
+        minlength=len(system.owner),
+    )
+    later = _correlated(edges, np.zeros(len(probability)), probability, len(system.owner))[1]
+    costs = np.maximum(lost + later, 0.0) * (1 + _ROUNDED)
+    return float(probability[0]), float(system.small_bounds(costs)[0])
