@@ -96,6 +96,8 @@ _USEFUL_WIDTH = fmpq(1, 2)
 """Relative width of an enclosure by tables beyond which values are followed all the same."""
 _LEAST_RELEARNT_N = 8
 """From here on the patterns of three plateaus and more take minutes, and leave choices open."""
+_LARGEST_TINY_N = 13
+"""Where the first plateau has one position they may decide up to here."""
 
 
 def asked_elsewhere(start: object, at_least: object) -> bool:
@@ -241,7 +243,7 @@ def plan(law: StepLaw, options: Options) -> Plan:
                 case Composed() as found_at_any_n:
                     return found_at_any_n
                 case Refused(UndecidedComparisonError() | StateSpaceTooLargeError()):
-                    return Relearnt(place)
+                    return _exactly_if_tiny(law, options) or Relearnt(place)
     found = _by_patterns(law, options)
     match found:
         case Refused(NotAbsorbingError()):
@@ -268,6 +270,17 @@ def plan(law: StepLaw, options: Options) -> Plan:
                     return by_values if isinstance(exact, Refused) else exact
             return by_values
     return found
+
+
+def _exactly_if_tiny(law: StepLaw, options: Options) -> Plan | None:
+    """Return the joint chain of plateaus of which the first has one position, if that decides.
+
+    Then few runs come to compare bridges with each other; elsewhere it would be tried in vain.
+    """
+    if law.n > _LARGEST_TINY_N or (law.row[:2] == law.row[0]).all():
+        return None
+    found = _by_patterns(law, options)
+    return None if isinstance(found, Refused) else found
 
 
 def _quickly(law: StepLaw, options: Options) -> Plan | None:

@@ -87,6 +87,9 @@ def _bridge(law: StepLaw, first: int, last: int) -> int:
             for p in range(first, last + 1)
         )
     ]
+    if found and last == 0:
+        # Nothing but a move up is proposed at 0: all that gain 1 by it are alike there.
+        return found[0]
     if len(found) != 1:
         raise CrossingError(f"the plateau {first}..{last} has not exactly one bridge")
     return found[0]

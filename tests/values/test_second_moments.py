@@ -74,6 +74,16 @@ def test_one_bridge_for_all_but_the_last_plateau(n: int, widths: tuple[int, ...]
     assert relative_width(found) < 1e-6
 
 
+def test_a_first_plateau_of_one_position() -> None:
+    """At 0 the target gains 1 by a move up as the bridge does; segments give the exact moments."""
+    result = runtime(regions((1, 1, 1), "shared").at(13))
+    assert result.method == "segments"
+    found = coarse(place_of(13, (1, 1, 1), "shared"))
+    assert contains(found.values[0][0], result.total.value)
+    assert contains(variance(found), result.variance.value)
+    assert relative_width(variance(found)) < 1e-2
+
+
 def bridges_in_turn() -> tuple[Plateaus, fmpq]:
     """Three plateaus at n = 7 whose bridges are compared, and the variance by the quotient."""
     landscape = regions((2, 1, 1), "shared").at(7)
