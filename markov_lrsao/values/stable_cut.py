@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FEW_LUMPS", "stable_decomposition"]
 
-FEW_LUMPS = 800
+FEW_LUMPS = 1_500
 """Quotients that are found have mostly less than 400; these take a second or two."""
 
 
