@@ -1,7 +1,7 @@
 """Crossing counts with the quotient of the values around the cut, in which nothing is open.
 
 The two rows of `markov_lrsao.values.quotient.across` have a small quotient at most hyper-parameters
-with alpha above some 1/2, at any n: some hundred lumps, in a tenth of a second. Its lumps on the
+with alpha above some 2/3, at any n: some hundred lumps, in a tenth of a second. Its lumps on the
 lower region and those after the cut are the two blocks that crossing counts need. Where alpha is
 small, and many updates have to add up before a comparison turns, the quotient is large or none is
 found; there the clusters of `markov_lrsao.values.tails` often decide. Each is a second way to what
