@@ -100,6 +100,8 @@ def resolve(
 
     def lumped() -> Decomposition | None:
         """Return the quotient around the cut: exact, in a tenth of a second, if it is found."""
+        if tolerance > TOLERANCE:  # an enclosure is what was asked for
+            return None
         stable = attempt(partial(stable_decomposition, law, automata))
         return None if isinstance(stable, Refused) else stable
 
