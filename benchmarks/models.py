@@ -9,6 +9,7 @@ number of processes, or of secrets.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 __all__ = ["MODELS", "build"]
@@ -162,7 +163,7 @@ def build(name: str, folder: Path) -> Path:
         return path
     family, _, given = name.partition(" ")
     numbers = [int(number) for number in given.split(",")]
-    written = {"leader": _leader, "herman": _herman, "egl": _egl}
+    written: dict[str, Callable[..., str]] = {"leader": _leader, "herman": _herman, "egl": _egl}
     text = written[family](*numbers) if family in written else _example(family, numbers)
     source = folder / f"{path.stem}.pm"
     source.write_text(text, encoding="utf-8")

@@ -74,7 +74,7 @@ def test_three_entries_that_tie_are_told_exactly(tie: Any) -> None:
     assert at not in (mean(1 - near), mean(1 + near))
 
 
-WRONG = {
+WRONG: dict[str, tuple[str, Any]] = {
     "what is brought along": (
         "brought",
         lambda self: {m: (None, (fmpq(0),) * self.actions) for m in self.hit_with},
