@@ -37,6 +37,50 @@ def _worker(task: str, *arguments: object) -> Measure:
     return measure
 
 
+def _code(text: str) -> Measure:
+    """Measure what a few lines do; they print their processor time last.
+
+    So rows can be had of trees whose own worker does not know them.
+    """
+
+    def measure(tree: Path) -> float:
+        done = in_tree(tree, [sys.executable, "-c", text], 600)
+        if done.returncode != 0:
+            raise SystemExit(f"in {tree}: {done.stderr}")
+        return float(done.stdout.split()[-1])
+
+    return measure
+
+
+_DERIVE = """
+import time
+from benchmarks.chains import jump_law
+from markov_lrsao.rows.automata import derive_automata
+derive_automata(jump_law(1000))
+law = jump_law(1000)
+begun = time.process_time()
+derive_automata(law)
+print(time.process_time() - begun)
+"""
+_WITH_VARIANCE = """
+import importlib, time
+from markov_lrsao import Algorithm, Landscape, Parameters, runtime
+for name in ("expected", "counting"):  # older trees leave the variance out beyond n = 10,000
+    place = importlib.import_module("markov_lrsao.answers." + name)
+    if hasattr(place, "EXACT_VARIANCE_LIMIT"):
+        place.EXACT_VARIANCE_LIMIT = {n}
+        break
+def asked(n):
+    return runtime(Landscape.jump(n, 2), Algorithm.lrsao(Parameters.paper(n)), method="crossing")
+asked(100)
+begun = time.process_time()
+found = asked({n})
+took = time.process_time() - begun
+assert found.total.exact and found.variance.exact
+print(took)
+"""
+
+
 def _command(*arguments: str) -> Measure:
     """Measure a whole command: what a user waits for."""
 
@@ -54,6 +98,7 @@ def rows(folder: Path, quick: bool) -> Iterator[tuple[str, Measure]]:
     """Yield what `sections` measures of this project, without the other tools."""
     yield "markov-lrsao --help", _command("--help")
     yield "markov-lrsao exact --n 9 --ell 2", _command("exact", "--n", "9", "--ell", "2")
+    yield "patterns derived", _code(_DERIVE)
     for name in list(chains.OWN)[: 1 if quick else None]:
         n, merge = chains.OWN[name]
         path = chains.write(name, folder)
@@ -67,6 +112,8 @@ def rows(folder: Path, quick: bool) -> Iterator[tuple[str, Measure]]:
     for size in (11, 100) if quick else (11, 100, 1000, 10_000):
         for kind in ("float", "exact"):
             yield f"n = {size}: crossing, {kind}", _worker("crossing", size, 2, kind)
+    for size in (1000,) if quick else (10_000, 100_000):
+        yield f"n = {size}: exact mean and variance", _code(_WITH_VARIANCE.format(n=size))
     for size in (100,) if quick else (100, 1000, 10_000):
         yield f"n = {size}: simulate, event", _worker("simulate", size, 2, "event", 200)
         few = max(2, 20_000 // size)
@@ -79,14 +126,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("other", type=Path, help="the checkout to compare with")
     parser.add_argument("--quick", action="store_true", help="small rows only")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--only", nargs="*", help="rows whose name contains one of these texts")
     options = parser.parse_args(arguments)
     trees = (options.other.resolve(), ROOT)
     table, slower = [], []
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         for name, measure in rows(Path(folder), options.quick):
-            if options.only not in name:
+            if options.only is not None and not any(text in name for text in options.only):
                 continue
             times: dict[Path, list[float]] = {tree: [] for tree in trees}
             for tree in trees:

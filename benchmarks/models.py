@@ -1,13 +1,15 @@
 """Model checkers' benchmark chains of any size, built by Storm.
 
 brp, crowds and nand are the examples inside the stormpy wheel with other constants; leader (Itai
-and Rodeh's synchronous election on a ring) and herman (Herman's self-stabilising ring) are written
-here, since their text depends on the number of processes.
+and Rodeh's synchronous election on a ring), herman (Herman's self-stabilising ring) and egl (the
+contract signing of Even, Goldreich and Lempel) are written here, since their text depends on the
+number of processes, or of secrets.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 __all__ = ["MODELS", "build"]
@@ -18,6 +20,8 @@ MODELS: dict[str, tuple[str, str]] = {
     "crowds 5,8": ("P", "observe0Greater1"),
     "crowds 5,10": ("P", "observe0Greater1"),
     "nand 20,4": ("P", "target"),
+    "egl 5,2": ("P", "unfair"),
+    "egl 5,8": ("P", "unfair"),
     "leader 4,8": ("T", "elected"),
     "leader 5,4": ("T", "elected"),
     "herman 11": ("T", "stable"),
@@ -107,6 +111,49 @@ def _herman(processes: int) -> str:
     return "\n".join([*lines, f'label "stable" = {tokens} = 1;', ""])
 
 
+def _egl(pairs: int, bits: int) -> str:
+    """Return the signing of a contract: who has both halves of a pair of secrets can enforce it.
+
+    First each party gets one half of every pair, it is not known to the other which one. Then bit
+    after bit of all halves is sent, all first halves before all second ones, B being served first.
+    B can enforce the contract while A cannot with probability 1 - 2^-pairs + 4^-pairs.
+    """
+    last = pairs - 1
+    lines = [
+        "dtmc",
+        "module counter",
+        f"  b : [1..{bits}]; n : [0..{last}]; phase : [1..4]; party : [1..2];",
+        "  [toB] phase=1 & party=1 -> (party'=2);",
+        f"  [toA] phase=1 & party=2 & n<{last} -> (party'=1) & (n'=n+1);",
+        f"  [toA] phase=1 & party=2 & n={last} -> (party'=1) & (phase'=2) & (n'=0);",
+        f"  [toB] phase>1 & phase<4 & party=1 & n<{last} -> (n'=n+1);",
+        f"  [toB] phase>1 & phase<4 & party=1 & n={last} -> (party'=2) & (n'=0);",
+        f"  [toA] phase>1 & phase<4 & party=2 & n<{last} -> (n'=n+1);",
+        f"  [toA] phase=2 & party=2 & n={last} -> (phase'=3) & (party'=1) & (n'=0);",
+        f"  [toA] phase=3 & party=2 & n={last} & b<{bits}"
+        " -> (phase'=2) & (party'=1) & (n'=0) & (b'=b+1);",
+        f"  [toA] phase=3 & party=2 & n={last} & b={bits} -> (phase'=4);",
+        "  [] phase=4 -> true;",
+        "endmodule",
+    ]
+    for who, known in (("A", "b"), ("B", "a")):
+        lines.append(f"module party{who}")
+        lines += [f"  {known}{i} : [0..{bits}];" for i in range(2 * pairs)]
+        for i in range(pairs):
+            one, two = f"{known}{i}", f"{known}{i + pairs}"
+            lines += [
+                f"  [to{who}] phase=1 & n={i} -> 0.5 : ({one}'={bits}) + 0.5 : ({two}'={bits});",
+                f"  [to{who}] phase=2 & n={i} -> ({one}'=min({one}+1,{bits}));",
+                f"  [to{who}] phase=3 & n={i} -> ({two}'=min({two}+1,{bits}));",
+            ]
+        lines.append("endmodule")
+    knows = {
+        known: "|".join(f"({known}{i}={bits} & {known}{i + pairs}={bits})" for i in range(pairs))
+        for known in "ab"
+    }
+    return "\n".join([*lines, f'label "unfair" = !({knows["b"]}) & ({knows["a"]});', ""])
+
+
 def build(name: str, folder: Path) -> Path:
     """Write a model as an exact DRN file, e.g. "crowds 5,10"; return the file."""
     import stormpy
@@ -116,12 +163,8 @@ def build(name: str, folder: Path) -> Path:
         return path
     family, _, given = name.partition(" ")
     numbers = [int(number) for number in given.split(",")]
-    if family == "leader":
-        text = _leader(*numbers)
-    elif family == "herman":
-        text = _herman(*numbers)
-    else:
-        text = _example(family, numbers)
+    written: dict[str, Callable[..., str]] = {"leader": _leader, "herman": _herman, "egl": _egl}
+    text = written[family](*numbers) if family in written else _example(family, numbers)
     source = folder / f"{path.stem}.pm"
     source.write_text(text, encoding="utf-8")
     program = stormpy.parse_prism_program(str(source))

@@ -242,19 +242,37 @@ def _storm_build(n: int, merge: bool, repeat: int, solve: str) -> Result:
     return {"stages": stages, "value": str(value), "states": model.nr_states}
 
 
-def _crossing(n: int, ell: int, repeat: int, field: Field) -> Result:
+def _crossing(n: int, ell: int, repeat: int, kind: str) -> Result:
+    """Count crossings: "exact", "float", or a number of digits."""
     from markov_lrsao import Algorithm, Landscape, Parameters, runtime
 
     stages: dict[str, list[float]] = {}
     algorithm = Algorithm.lrsao(Parameters.paper(n))
+    landscape = Landscape.jump(n, ell)
+    digits = int(kind) if kind.isdigit() else None
+    work = (
+        partial(runtime, landscape, algorithm, method="crossing", field=_field(kind))
+        if digits is None
+        else partial(runtime, landscape, algorithm, digits=digits)
+    )
     for _ in range(repeat):
-        result = _clock(
-            stages,
-            "solve",
-            lambda: runtime(Landscape.jump(n, ell), algorithm, method="crossing", field=field),
-        )
+        result = _clock(stages, "solve", work)
+    if digits is not None and not result.certified:
+        raise ArithmeticError("some digits are not certain")
     value = result.total.decimal
     return {"stages": stages, "value": value, "states": result.states}
+
+
+def _derive(n: int, ell: int, repeat: int) -> Result:
+    """Derive the patterns of the rows from the update rule, each time anew."""
+    from benchmarks.chains import jump_law
+    from markov_lrsao.rows.automata import derive_automata
+
+    stages: dict[str, list[float]] = {}
+    derive_automata(jump_law(n, ell))
+    for _ in range(repeat):
+        found = _clock(stages, "derive", partial(derive_automata, jump_law(n, ell)))
+    return {"stages": stages, "value": "", "states": sum(map(len, found.patterns))}
 
 
 def _simulate(n: int, ell: int, repeat: int, kernel: Kernel, runs: int) -> Result:
@@ -302,6 +320,7 @@ TASKS = (
     "enumerate",
     "storm-build",
     "crossing",
+    "derive",
     "simulate",
 )
 
@@ -316,7 +335,9 @@ def main(arguments: list[str]) -> Result:
     elif task == "storm-build":
         result = _storm_build(int(rest[0]), rest[1] == "merged", int(repeat), rest[2])
     elif task == "crossing":
-        result = _crossing(int(rest[0]), int(rest[1]), int(repeat), _field(rest[2]))
+        result = _crossing(int(rest[0]), int(rest[1]), int(repeat), rest[2])
+    elif task == "derive":
+        result = _derive(int(rest[0]), int(rest[1]), int(repeat))
     elif task == "simulate":
         kernel: Kernel = "event" if rest[2] == "event" else "step"
         result = _simulate(int(rest[0]), int(rest[1]), int(repeat), kernel, int(rest[3]))

@@ -259,7 +259,10 @@ def plan(law: StepLaw, options: Options) -> Plan:
             if quick and (soon := _quickly(law, options)):
                 return soon
             if options.method != "joint":
-                by_values = after_cut(law, tolerance=options.tolerance, progress=options.progress)
+                patient = options.tolerance <= TOLERANCE
+                by_values = after_cut(
+                    law, tolerance=options.tolerance, patient=patient, progress=options.progress
+                )
             match by_values:
                 case Refused():
                     if quick and (told := _told_by_tables(law, options)):
@@ -295,7 +298,7 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
     from markov_lrsao.values.stuck import seen_trap
     from markov_lrsao.values.whole_run import MOST_LUMPS
 
-    few = after_cut(law, tolerance=options.tolerance, hasty=True)
+    few = after_cut(law, tolerance=options.tolerance, hasty=True, patient=True)
     if isinstance(few, Counted):
         return few
     stable = quick_quotient(law, min(MOST_LUMPS, options.max_states or MOST_LUMPS))
@@ -477,13 +480,21 @@ def after_cut(
     tolerance: fmpq = TOLERANCE,
     largest: int | None = None,
     hasty: bool = False,
+    patient: bool = False,
     progress: Progress = no_progress,
 ) -> Counted | Bounded | Refused:
     """Count crossings, with values after the cut; see `resolve`."""
     from markov_lrsao.crossing.decomposition import Decomposition
     from markov_lrsao.values.enclosure import resolve
 
-    found = resolve(law, tolerance=tolerance, largest=largest, hasty=hasty, progress=progress)
+    found = resolve(
+        law,
+        tolerance=tolerance,
+        largest=largest,
+        hasty=hasty,
+        patient=patient,
+        progress=progress,
+    )
     match found:
         case Refused():
             return found
@@ -506,7 +517,7 @@ def crossing(law: StepLaw, progress: Progress = no_progress) -> Counted | Bounde
     found = counted(law)
     match found:
         case Refused(UndecidedComparisonError()):
-            return after_cut(law, progress=progress)
+            return after_cut(law, patient=True, progress=progress)
     return found
 
 

@@ -174,7 +174,7 @@ def profile(
         case Refused(CrossingError(advised=False) as reason):
             raise CrossingError(f"{reason}; estimate with `simulate()`", advised=True)
         case Refused(UndecidedComparisonError()):
-            match after_cut(law):
+            match after_cut(law, patient=True):
                 case Refused(CrossingError(advised=False) as reason) if not is_small(law):
                     raise CrossingError(f"{reason}; estimate with `simulate()`", advised=True)
                 case Refused(reason) if not is_small(law):

@@ -30,6 +30,7 @@ from markov_lrsao.values.answer import TOLERANCE
 from markov_lrsao.values.choices import bound_moments, probability_of_choice
 from markov_lrsao.values.merging import added_edges
 from markov_lrsao.values.refinement import DOOMED, Refined
+from markov_lrsao.values.stable_cut import stable_decomposition
 from markov_lrsao.values.tails import LEVELS, Level, refined_decomposition
 from markov_lrsao.values.traps import fate
 from markov_lrsao.values.whole_run import describe_state
@@ -47,7 +48,11 @@ __all__ = [
 ]
 
 _LARGEST_TAIL = 30_000
-_HASTY_LEVELS, _HASTY_TAIL = 3, 1_000
+_HASTY_LEVELS, _HASTY_TAIL = 5, 1_000
+_QUOTIENT_BEFORE = 2
+"""The level before which the quotient of the values around the cut is tried."""
+_PATIENT_TAIL = 10_000
+"""States that a finer level may have where the enclosure is narrow enough already: seconds."""
 _LARGEST_EXACT_TAIL = 5_000
 _NARROWING = tuple(Level(fmpq(1, 64), 32, exact) for exact in (1, 2, 3))
 """Levels for probabilities of traps: fine meshes, and ever more exact values, for ties."""
@@ -76,6 +81,7 @@ def resolve(
     tolerance: fmpq = TOLERANCE,
     largest: int | None = None,
     hasty: bool = False,
+    patient: bool = False,
     progress: Progress = no_progress,
 ) -> Decomposition | Refused:
     """Refine until all comparisons are decided or the enclosure is narrow enough.
@@ -86,19 +92,32 @@ def resolve(
     Parameters
     ----------
     hasty : only the first levels, with few states
+    patient : a narrow enclosure is not enough, as long as finer levels are small: they may decide
     """
     automata = attempt(lambda: automata_of(law, cut_of(law)))
     if isinstance(automata, Refused):
         return automata
+
+    def lumped() -> Decomposition | None:
+        """Return the quotient around the cut: exact, in a tenth of a second, if it is found."""
+        if tolerance > TOLERANCE:  # an enclosure is what was asked for
+            return None
+        stable = attempt(partial(stable_decomposition, law, automata))
+        return None if isinstance(stable, Refused) else stable
+
     best: tuple[fmpq, Decomposition] | None = None
     refused = Refused(StateSpaceTooLargeError("no level of refinement applies"))
     with progress("refining values", total=len(LEVELS)) as bar:
-        for level in LEVELS[:_HASTY_LEVELS] if hasty else LEVELS:
+        for number, level in enumerate(LEVELS[:_HASTY_LEVELS] if hasty else LEVELS):
             bar.advance()
+            if number == _QUOTIENT_BEFORE and (stable := lumped()) is not None:
+                return stable
             most = _LARGEST_TAIL if level.exact <= 1 else _LARGEST_EXACT_TAIL
             most = min(most, _HASTY_TAIL) if hasty else most
             if largest is not None and best is not None:
                 most = min(most, largest)
+            if best is not None and best[0] <= tolerance:
+                most = min(most, _PATIENT_TAIL)
             found = attempt(partial(refined_decomposition, law, level, automata, largest=most))
             match found:
                 case Refused(StateSpaceTooLargeError()):
@@ -111,9 +130,10 @@ def resolve(
                 return width
             if best is None or width < best[0]:
                 best = (width, found)
-            if width <= tolerance:
+            if width <= tolerance and not patient:
                 break
-    return refused if best is None else best[1]
+    stable = lumped() if number < _QUOTIENT_BEFORE else None
+    return stable or (refused if best is None else best[1])
 
 
 def undecided_probability(d: Decomposition) -> fmpq:
@@ -209,22 +229,34 @@ def trap_after_cut(law: StepLaw, *, narrow: bool = False) -> tuple[Trap, Decompo
     """
     if cut_of(law) == law.optimum:
         return None
-    best = _trap_at(law, LEVELS[0])
+    best = _trap_in(law, attempt(partial(stable_decomposition, law, lose=True)))
+    if best is None or best[0].upper - best[0].lower > _NARROW:
+        best = _narrower(best, _trap_at(law, LEVELS[0]))
     if best is None or not narrow:
         return best
     for level in _NARROWING:
-        trap, d = best
-        if trap.upper - trap.lower <= _NARROW:
+        if best is None or best[0].upper - best[0].lower <= _NARROW:
             break
-        found = _trap_at(law, level)
-        if found is not None:
-            lower, upper = max(trap.lower, found[0].lower), min(trap.upper, found[0].upper)
-            best = replace(found[0], lower=lower, upper=upper), d
+        best = _narrower(best, _trap_at(law, level))
     return best
 
 
+def _narrower(
+    one: tuple[Trap, Decomposition] | None, other: tuple[Trap, Decomposition] | None
+) -> tuple[Trap, Decomposition] | None:
+    """Return what two ways together tell of the probability."""
+    if one is None or other is None:
+        return other if one is None else one
+    (trap, d), (found, _) = one, other
+    lower, upper = max(trap.lower, found.lower), min(trap.upper, found.upper)
+    return replace(found, lower=lower, upper=upper), d
+
+
 def _trap_at(law: StepLaw, level: Level) -> tuple[Trap, Decomposition] | None:
-    d = attempt(lambda: losing_decomposition(law, level))
+    return _trap_in(law, attempt(lambda: losing_decomposition(law, level)))
+
+
+def _trap_in(law: StepLaw, d: Decomposition | Refused) -> tuple[Trap, Decomposition] | None:
     if isinstance(d, Refused):
         return None
     assert d.choices is not None

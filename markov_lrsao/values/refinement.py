@@ -38,9 +38,9 @@ from markov_lrsao.values.cells import Safety
 from markov_lrsao.values.clusters import Clusters, Update
 from markov_lrsao.values.invariants import check_invariant
 
-__all__ = ["DOOMED", "Refined", "ValueWalk", "refine", "safe_actions"]
+__all__ = ["DOOMED", "GONE", "Refined", "ValueWalk", "refine", "safe_actions"]
 
-_GONE = -1
+GONE = -1
 """Row state of every row of a walk that is on its way to the optimum and never comes back."""
 DOOMED = -2
 """Row state of every row of a walk that has left downwards, and never comes further up again."""
@@ -147,7 +147,7 @@ class ValueWalk(Walk):
         super().__init__(stretch)
         self.clusters, self.tracked = clusters, frozenset(tracked)
         self.final, self.floors, self.lose = final, floors, lose
-        self.gone = (_GONE,) * len(stretch.rows)
+        self.gone = (GONE,) * len(stretch.rows)
         self._safe: dict[tuple[int, int], tuple[int, ...]] = {}
         self._takes_over: dict[tuple[int, int, int], bool] = {}
         self._barrier: dict[tuple[int, int], bool] = {}
@@ -303,7 +303,7 @@ class ValueWalk(Walk):
             return shown
         floor = self.floor(position, shown)
         return tuple(
-            _GONE if last < floor else k for k, last in zip(shown, self.last_met, strict=True)
+            GONE if last < floor else k for k, last in zip(shown, self.last_met, strict=True)
         )
 
     def takes_over(self, position: int, shown: tuple[int, ...]) -> bool:

@@ -12,15 +12,16 @@ What the values leave open becomes a choice, see `markov_lrsao.values.choices`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from flint import fmpq
 
-from markov_lrsao.crossing.blocks import Exit, State, Stretch
+from markov_lrsao.crossing.blocks import Block, Exit, State, Stretch
 from markov_lrsao.crossing.decomposition import (
     Decomposition,
+    Site,
     cut_of,
     exit_marks,
     fell_below,
@@ -39,7 +40,16 @@ from markov_lrsao.values.courses import course_of
 from markov_lrsao.values.merging import merge_alike
 from markov_lrsao.values.refinement import DOOMED, Refined, ValueWalk, refine, safe_actions
 
-__all__ = ["LEVELS", "Level", "Tail", "before_cut", "merged_tail", "refined_decomposition"]
+__all__ = [
+    "LEVELS",
+    "AroundCut",
+    "Level",
+    "Tail",
+    "around_cut",
+    "before_cut",
+    "merged_tail",
+    "refined_decomposition",
+]
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,98 @@ def refined_decomposition(
     ------
     CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
+    around = around_cut(law, automata)
+    stretch, row, merged = around.stretch, around.row, around.automata
+    precision = level.precision(law, around.below)
+    bottom = before_cut(stretch, row, precision, largest)
+    slot, marks = stretch.rows.index(row), around.marks
+    exits = [x for x in bottom.exits if x.direction == UP]
+    pairs = [(x.patterns[slot], mark) for x in exits for mark in marks]
+    tail = Tail(merged, around.cut, precision, bottom.clusters, pairs)
+    found, states = tail.explore(largest, lose=lose)
+    whole, entered = merged_tail(found, states)
+    starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
+    course = partial(course_of, around.derived, bottom, found, states, marks)
+    return around.decomposition(bottom, whole, starts, lose=lose, course=course)
+
+
+@dataclass(frozen=True, eq=False)
+class AroundCut:
+    """What crossing counts know of a law by patterns alone, where values follow the cut.
+
+    Attributes
+    ----------
+    derived, automata : row automata until the cut, and the same with patterns merged
+    row, below : the row of the cut, and that of the position just below
+    stretch : the lower region of the cut's row, a block that is left upwards
+    sites, counts, top, phase : see `Decomposition`
+    """
+
+    law: StepLaw
+    derived: RowAutomata
+    automata: RowAutomata
+    cut: int
+    row: int
+    below: int
+    stretch: Stretch
+    sites: tuple[Site, ...]
+    counts: int
+    top: Block
+    phase: int
+
+    @property
+    def marks(self) -> list[int]:
+        """The patterns of the row below with which the cut is hit."""
+        return exit_marks(self.top)
+
+    def decomposition(
+        self,
+        bottom: Refined,
+        whole: Refined,
+        starts: Mapping[tuple[Exit, int], int],
+        *,
+        lose: bool = False,
+        course: Callable[[], Hashable | None] | None = None,
+    ) -> Decomposition:
+        """Put the parts together.
+
+        Parameters
+        ----------
+        bottom : the lower region with values
+        whole : the walk after the cut, merged
+        starts : (upward exit of the bottom, mark) -> state of the walk after the cut
+        """
+        marks = self.marks
+
+        def outcome(x: Exit) -> tuple[object, ...]:
+            return (x.direction, x.phase, *(starts[x, m] for m in marks if (x, m) in starts))
+
+        short, _, left = merge_alike(bottom, outcome, returns=UP)
+        exits = dict.fromkeys(left[x] for x in bottom.exits if x.direction == UP)
+        decided = not whole.undecided and not lose
+        return Decomposition(
+            self.law,
+            self.automata,
+            self.cut,
+            self.top,
+            self.counts,
+            self.sites,
+            short.block(),
+            whole.block() if decided else None,
+            {(x, m): starts[x, m] for x in exits for m in marks},
+            self.phase,
+            None if decided else whole,
+            course if decided else None,
+        )
+
+
+def around_cut(law: StepLaw, automata: RowAutomata | None = None) -> AroundCut:
+    """Return what is known by patterns of a law whose values matter after the cut only.
+
+    Raises
+    ------
+    CrossingError, UndecidedComparisonError, NotAbsorbingError
+    """
     cut = cut_of(law)
     if cut == law.optimum:
         raise CrossingError("no row comes back: there is nothing to refine")
@@ -128,35 +230,7 @@ def refined_decomposition(
         raise CrossingError(
             f"agent state {law.state(row)} is met both among the sites and after the cut"
         )
-    precision = level.precision(law, below)
-    bottom = before_cut(stretch, row, precision, largest)
-    slot, marks = stretch.rows.index(row), exit_marks(top)
-    exits = [x for x in bottom.exits if x.direction == UP]
-    pairs = [(x.patterns[slot], mark) for x in exits for mark in marks]
-    tail = Tail(merged, cut, precision, bottom.clusters, pairs)
-    found, states = tail.explore(largest, lose=lose)
-    whole, entered = merged_tail(found, states)
-    starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
-
-    def outcome(x: Exit) -> tuple[object, ...]:
-        return (x.direction, x.phase, *(starts[x, m] for m in marks if (x, m) in starts))
-
-    short, _, left = merge_alike(bottom, outcome, returns=UP)
-    decided = not whole.undecided and not lose
-    return Decomposition(
-        law,
-        merged,
-        cut,
-        top,
-        counts,
-        sites,
-        short.block(),
-        whole.block() if decided else None,
-        {(x, m): starts[x, m] for x in dict.fromkeys(left[x] for x in exits) for m in marks},
-        phase,
-        None if decided else whole,
-        partial(course_of, automata, bottom, found, states, marks) if decided else None,
-    )
+    return AroundCut(law, automata, merged, cut, row, below, stretch, sites, counts, top, phase)
 
 
 def before_cut(stretch: Stretch, row: int, precision: Precision, largest: int) -> Refined:

@@ -8,6 +8,7 @@ from flint import fmpq
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.values.enclosure import trap_after_cut
+from markov_lrsao.values.quotient.across import DOOMED, LOST, AcrossCut
 from markov_lrsao.values.refinement import ValueWalk
 from simulate.runs.runner import simulate
 
@@ -15,6 +16,13 @@ from simulate.runs.runner import simulate
 def law_of(n: int, ell: int, r: str) -> StepLaw:
     algorithm = Algorithm.lrsao(Parameters("4/5", f"1/{n + 1}", r))
     return StepLaw.of(Landscape.jump(n, ell), algorithm)
+
+
+def say_of_fallen_runs(doomed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let both ways to a trap's probability say the same of all runs that fall."""
+    place = DOOMED if doomed else LOST
+    monkeypatch.setattr(ValueWalk, "dooms", lambda *_: doomed)
+    monkeypatch.setattr(AcrossCut, "_fallen", lambda *_: (place, []))
 
 
 def bounds(law: StepLaw, *, narrow: bool = True) -> tuple[fmpq, fmpq]:
@@ -48,7 +56,8 @@ def test_without_doomed_runs_little_is_known(
     law = law_of(n, 2, r)
     low, high = bounds(law)
     assert high - low < fmpq(1, 10**6)
-    monkeypatch.setattr(ValueWalk, "dooms", lambda *_: False)
+    say_of_fallen_runs(False, monkeypatch)
+    law = law_of(n, 2, r)
     less, more = bounds(law, narrow=False)
     assert less < low - fmpq(1, 100)
     assert more >= high - fmpq(1, 10**9)
@@ -97,8 +106,7 @@ def test_runs_that_can_come_back_are_not_doomed(
     assert whole is not None
     low, high = bounds(law, narrow=False)
     assert low <= whole.lower == whole.upper <= high
-    monkeypatch.setattr(ValueWalk, "dooms", lambda *_: True)
-    wrong, _ = bounds(law, narrow=False)
-    assert wrong > whole.upper
-    monkeypatch.setattr(ValueWalk, "dooms", lambda *_: False)
-    assert bounds(law, narrow=False)[0] < low
+    say_of_fallen_runs(True, monkeypatch)
+    assert bounds(StepLaw.of(landscape, law.algorithm), narrow=False)[0] > whole.upper
+    say_of_fallen_runs(False, monkeypatch)
+    assert bounds(StepLaw.of(landscape, law.algorithm), narrow=False)[0] < low

@@ -19,7 +19,7 @@ from markov_lrsao.values.quotient.minimising import minimise
 from markov_lrsao.values.quotient.tables import Tables
 from markov_lrsao.values.refinement import Refined
 
-__all__ = ["quick_quotient", "quotient_level"]
+__all__ = ["order_text", "quick_quotient", "quotient_level"]
 
 _QUICK = 500
 """A quotient that planes of a bold style find has mostly less than 200 lumps."""
@@ -95,11 +95,11 @@ def _described(law: StepLaw, lump: Lump) -> str:
     for k, row in enumerate(law.rows_met()):
         entries = lump.point.table[k * actions : (k + 1) * actions]
         if any(entries):
-            text.append(f"[{law.state(row)}: {_order(law.actions, entries)}]")
+            text.append(f"[{law.state(row)}: {order_text(law.actions, entries)}]")
     return " ".join(text)
 
 
-def _order(actions: Sequence[str], entries: Sequence[fmpq]) -> str:
+def order_text(actions: Sequence[str], entries: Sequence[fmpq]) -> str:
     """Return the order of a row's entries and 0."""
     named = [(value, name) for name, value in zip(actions, entries, strict=True)]
     named.append((fmpq(0), "0"))
