@@ -66,7 +66,7 @@ class Unused:
         self.twin = np.array([twin_of(law, r, b) for r in range(rows) for b in range(actions)])
         positions = len(law.row)
         self._scratch = tuple(
-            np.zeros(size, dtype=np.int64) for size in (positions, positions, rows, rows, rows)
+            np.zeros(size, dtype=np.int64) for size in (positions, rows, rows, rows)
         )
 
     def drop(self, tables: Tables) -> None:

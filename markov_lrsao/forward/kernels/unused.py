@@ -13,34 +13,29 @@ from __future__ import annotations
 
 from markov_lrsao.compiled import compiled
 from markov_lrsao.forward.kernels.cloud import OPEN, UNKNOWN, _compared, _pair
+from markov_lrsao.forward.kernels.forgetting import _exchange
 
 __all__ = ["drop"]
 
 
 @compiled(forceinline=True, allocates=False)
-def _reach(start, high, s, moves, actions, optimum, dead, met, waiting, met_row):
+def _reach(start, high, s, moves, actions, optimum, dead, met, met_row):
     """Mark the positions that entries which are not dead lead to, and their rows."""
-    row_of, first_move, move_to, _, _ = moves
+    row_of, first_move, move_to = moves[0], moves[1], moves[2]
     met[:] = 0
     met_row[:] = 0
     met[start] = 1
-    waiting[0] = start
-    count = 1
-    while count:
-        count -= 1
-        p = waiting[count]
-        if p == optimum:
-            continue
-        met_row[row_of[p]] = 1
-        for a in range(actions):
-            if high[s, row_of[p] * actions + a] <= dead:
+    before = 0
+    while met.sum() != before:
+        before = met.sum()
+        for p in range(len(row_of)):
+            if p == optimum or not met[p]:
                 continue
-            for m in range(first_move[p * actions + a], first_move[p * actions + a + 1]):
-                q = move_to[m]
-                if not met[q]:
-                    met[q] = 1
-                    waiting[count] = q
-                    count += 1
+            met_row[row_of[p]] = 1
+            for a in range(actions):
+                if high[s, row_of[p] * actions + a] > dead:
+                    for m in range(first_move[p * actions + a], first_move[p * actions + a + 1]):
+                        met[move_to[m]] = 1
 
 
 @compiled(forceinline=True, allocates=False)
@@ -129,46 +124,19 @@ def _settle(low, high, name, order, s, row, moves, actions, optimum, dead, met, 
 @compiled(forceinline=True, allocates=False)
 def _feel(high, s, moves, actions, optimum, dead, met, needed):
     """Mark the rows whose largest value a row that is marked may still learn from."""
-    row_of, first_move, move_to, _, _ = moves
-    grows = True
-    while grows:
-        grows = False
+    row_of, first_move, move_to = moves[0], moves[1], moves[2]
+    before = -1
+    while needed.sum() != before:
+        before = needed.sum()
         for p in range(len(row_of)):
-            row = row_of[p]
-            if not met[p] or p == optimum or not needed[row]:
+            if p == optimum or not met[p] or not needed[row_of[p]]:
                 continue
             for a in range(actions):
-                if high[s, row * actions + a] <= dead:
+                if high[s, row_of[p] * actions + a] <= dead:
                     continue
                 for m in range(first_move[p * actions + a], first_move[p * actions + a + 1]):
-                    to = move_to[m]
-                    if to != optimum and not needed[row_of[to]]:
-                        needed[row_of[to]] = 1
-                        grows = True
-
-
-@compiled(forceinline=True, allocates=False)
-def _swap(low, high, name, order, s, row, a, b, actions):
-    """Exchange two twins of a row, a < b."""
-    pairs = actions * (actions - 1) // 2
-    i, j = row * actions + a, row * actions + b
-    low[s, i], low[s, j] = low[s, j], low[s, i]
-    high[s, i], high[s, j] = high[s, j], high[s, i]
-    name[s, i], name[s, j] = name[s, j], name[s, i]
-    for c in range(actions):
-        if c in (a, b):
-            continue
-        left = _compared(order, s, row, a, c, actions)
-        right = _compared(order, s, row, b, c, actions)
-        order[s, row * pairs + _pair(min(a, c), max(a, c), actions)] = (
-            right if a < c or right == OPEN else -right
-        )
-        order[s, row * pairs + _pair(min(b, c), max(b, c), actions)] = (
-            left if b < c or left == OPEN else -left
-        )
-    k = row * pairs + _pair(a, b, actions)
-    if order[s, k] != OPEN:
-        order[s, k] = -order[s, k]
+                    if move_to[m] != optimum:
+                        needed[row_of[move_to[m]]] = 1
 
 
 @compiled(forceinline=True, allocates=False)
@@ -184,7 +152,7 @@ def _sort_twins(low, high, name, order, s, row, actions, twin):
                 mine = low[s, first + a] + high[s, first + a]
                 other = low[s, first + b] + high[s, first + b]
                 if sign == -1 or (sign == OPEN and mine < other):
-                    _swap(low, high, name, order, s, row, a, b, actions)
+                    _exchange(low, high, name, order, s, row, a, b, actions)
 
 
 @compiled(allocates=False)
@@ -199,11 +167,11 @@ def drop(tables, moves, optimum, zero, dead, rules, twin, scratch):
     rules : bounds of gains; what rows that a walk has left never are below, at most 0; bounds of
         bootstrap; whether keep > 0
     twin : entry -> the first action of its row with the same moves wherever the row is met
-    scratch : room: positions met, positions waiting, rows met, rows grounded, rows needed
+    scratch : room: positions met, rows met, rows grounded, rows needed
     """
     position, _, low, high, name, order, _ = tables
     row_of, first_move = moves[0], moves[1]
-    met, waiting, met_row, grounded, needed = scratch
+    met, met_row, grounded, needed = scratch
     actions = (len(first_move) - 1) // len(row_of)
     pairs = actions * (actions - 1) // 2
     rows = len(met_row)
@@ -211,7 +179,7 @@ def drop(tables, moves, optimum, zero, dead, rules, twin, scratch):
         again = True
         while again:
             again = False
-            _reach(position[s], high, s, moves, actions, optimum, dead, met, waiting, met_row)
+            _reach(position[s], high, s, moves, actions, optimum, dead, met, met_row)
             _ground(low, high, s, moves, actions, optimum, dead, met, met_row, grounded, rules)
             for row in range(rows):
                 if met_row[row]:
