@@ -69,11 +69,15 @@ the second one left many runs under way, more layers."""
 _HOPE = 4
 """Times what is wanted: a width beyond it is not expected to become narrow enough."""
 _MANY = 0.05
-_FEWEST = 10
-"""A layer keeps at least this part of them, when few runs are still under way."""
+_FEWEST, _FALL = 50, 0.6
+"""A layer keeps at least this part of them, when few runs are still under way; before that they are
+fewer by this power of what is under way. Widths grow late, when tables have become many: as many
+tables in all, shared out in proportion to what is under way, leave more open."""
 _LAST, _FEW, _FEW_LEVELS = 0.7, 1_000, 2
 """From this part of the work on layers have few tables, told apart by few levels: runs that never
 come to their end within the layers cost more than tables that are joined."""
+_ROOM = 0.6
+"""Of the work allowed, as the second pass suggests it: more tables also take more layers."""
 _UNDER_WAY = 1e-7
 """Layers end when so few runs are under way: what is left to positions is hundreds of steps."""
 _VALUED_STATES, _LEVELS = 15_000, 2
@@ -83,20 +87,22 @@ MOST_ENTRIES = 60
 """Tables with more entries are too many for their layers to tell anything."""
 
 
-def enclose_by_layers(law: StepLaw, options: Options) -> Answer | Refused:
+def enclose_by_layers(law: StepLaw, options: Options, *, hasty: bool = False) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases; those of E[T] may have no upper end.
 
     A law keeps the passes that were made: who asks again is answered at once.
+
+    Parameters
+    ----------
+    hasty : leave out the last pass, which takes longest
     """
     entries = (int(law.row.max()) + 1) * len(law.actions)
     if entries > MOST_ENTRIES:
         return Refused(StateSpaceTooLargeError(f"{entries} entries are too many to be followed"))
     enough = to_float(options.tolerance)
     key = "layers", enough, options.max_states
-    if key not in law.derived:
-        law.derived[key] = _Seen(most=_most_left(law, options) if wants_exact(options) else None)
-    seen: _Seen = law.derived[key]
-    passes = len(_PASSES) + 1 if wants_exact(options) else 1
+    seen: _Seen = law.derived.setdefault(key, _Seen())
+    passes = len(_PASSES) + (not hasty) if wants_exact(options) else 1
     while seen.passes < passes and not seen.ended and seen.refused is None:
         last = seen.passes == len(_PASSES)
         chosen = _last(seen, enough) if last else _PASSES[seen.passes]
@@ -111,6 +117,13 @@ def enclose_by_layers(law: StepLaw, options: Options) -> Answer | Refused:
             seen.refused = found
             break
         bounds, seen.made = found
+        if not isfinite(bounds[0, 1]) and not seen.asked and wants_exact(options):
+            # Chains with values take a while: they are asked where layers alone do not do.
+            seen.asked, seen.most = True, _most_left(law, options)
+            if seen.most is not None:
+                seen.passes -= 1
+                continue
+        seen.nodes.append(seen.made)
         seen.best = bounds if seen.best is None else _both(seen.best, bounds)
         seen.each.append(_width(bounds))
         seen.ended = _width(seen.best) <= enough or largest < chosen.tables
@@ -128,7 +141,10 @@ def _last(seen: _Seen, enough: float) -> _Pass:
     _, second, third = seen.each
     levels = _PASSES[1 if second <= third else 2].levels
     hopeful = enough < seen.promised <= _HOPE * enough
-    return replace(_MOST if hopeful else _MORE, levels=levels)
+    chosen = _MOST if hopeful else _MORE
+    # Layers that end too soon cost more than tables that are joined.
+    room = _ROOM * chosen.work / seen.entries * _PASSES[1].tables / max(seen.nodes[1], 1)
+    return replace(chosen, levels=levels, tables=min(chosen.tables, int(room)))
 
 
 def _most_left(law: StepLaw, options: Options) -> float | None:
@@ -157,18 +173,23 @@ class _Seen:
 
     Attributes
     ----------
-    most : a bound of E[steps left] for every table that is met, if one is known
+    most, asked : a bound of E[steps left] for every table that is met, if one is known; whether
+        one was sought
     passes, made : how many passes were made or left out, and the tables of the newest
-    best, each : what all passes tell together, and the width of each
+    best, each, nodes : what all passes tell together, and the width and the tables of each
+    entries : of a table
     """
 
     widths: FloatArray | None = None
     under_way: float = 0.0
     most: float | None = None
+    asked: bool = False
+    entries: int = 1
     passes: int = 0
     made: int = 0
     best: FloatArray | None = None
     each: list[float] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
     ended: bool = False
     refused: Refused | None = None
 
@@ -185,14 +206,15 @@ def _solved(law: StepLaw, chosen: _Pass, seen: _Seen, progress: Progress) -> tup
     """Return bounds of E[T] and of the phases, [quantity, side], and the number of tables."""
     widths = seen.widths if chosen.steered else None
     layers = Layers(law, always=chosen.levels, widths=widths, most=seen.most)
-    most = chosen.work // layers.tables.low.shape[1]
+    seen.entries = layers.tables.low.shape[1]
+    most = chosen.work // seen.entries
     largest, seen.under_way = chosen.tables, 0.0
     with progress("following tables in layers") as bar:
         for _ in range(_MOST_LAYERS):
             going = layers.going
             if going <= _UNDER_WAY or layers.nodes > most:
                 break
-            wanted = max(largest // _FEWEST, int(largest * min(going, 1.0)), 1)
+            wanted = max(largest // _FEWEST, int(largest * min(going, 1.0) ** _FALL), 1)
             if layers.nodes > _LAST * most:
                 seen.under_way = max(seen.under_way, going)
                 layers.always, wanted = _FEW_LEVELS, min(wanted, _FEW)

@@ -19,7 +19,7 @@ ways serves them, by the function of that way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -37,7 +37,7 @@ from markov_lrsao.errors import (
     attempt,
     granted,
 )
-from markov_lrsao.exact.quantity import Trap
+from markov_lrsao.exact.quantity import Enclosed, Quantity, Trap
 from markov_lrsao.joint.enumeration import enumerate_joint
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
@@ -173,10 +173,19 @@ class Lumped:
     bounds: list[tuple[fmpq, fmpq]]
     lumps: int
 
+    @property
+    def width(self) -> fmpq:
+        """Relative width of E[T]."""
+        low, high = self.bounds[0]
+        return (high - low) / low
+
 
 @dataclass(frozen=True, eq=False)
 class Layered:
-    """No quotient of all tables is found, but layers of them enclose E[T] and the phases."""
+    """No quotient of all tables is found, but layers of them enclose E[T] and the phases.
+
+    Where lumps of tables tell more, what both have in common.
+    """
 
     answer: Answer
 
@@ -315,27 +324,62 @@ def _quickly(law: StepLaw, options: Options) -> Plan | None:
 
 
 def _told_by_tables(law: StepLaw, options: Options) -> Layered | Lumped | None:
-    """Return what layers or lumps of tables tell of E[T]; None: too little.
+    """Return what layers and lumps of tables tell of E[T]; None: too little.
 
     Where layers have an upper end they were mostly narrower than any other way, and sooner: then
-    what they tell is the answer, even if it is wider than was asked for.
+    what they tell is the answer, even if it is wider than was asked for. But few lumps may tell
+    more, and are tried before the last pass of layers, which takes longest; both are right.
     """
-    layers = layered(law, options)
-    if not isinstance(layers, Refused) and layers.answer.relative_width <= _USEFUL_WIDTH:
-        return layers
-    lumps = lumped(law, options, hasty=True)
-    if not isinstance(lumps, Refused):
-        low, high = lumps.bounds[0]
-        if high - low <= options.tolerance * low:
-            return lumps
-    return None
+    layers = layered(law, options, hasty=True)
+    if isinstance(layers, Refused):
+        alone = lumped(law, options, hasty=True)
+        return alone if isinstance(alone, Lumped) and alone.width <= options.tolerance else None
+    found = layers.answer
+    if found.relative_width > options.tolerance:
+        for hasty in (True, False):
+            lumps = lumped(law, options, hasty=hasty)
+            if isinstance(lumps, Refused):
+                break
+            before = found.relative_width
+            found = _in_common(found, lumps)
+            if not options.tolerance < found.relative_width < before:
+                break
+        if found.relative_width > options.tolerance:
+            layers = layered(law, options)
+            if not isinstance(layers, Refused):
+                found = _in_common(layers.answer, found)
+    return Layered(found) if found.relative_width <= _USEFUL_WIDTH else None
 
 
-def layered(law: StepLaw, options: Options) -> Layered | Refused:
+def _in_common(one: Answer, other: Answer | Lumped) -> Answer:
+    """Return what two enclosures of means have in common, in the name of the narrower one.
+
+    Raises
+    ------
+    SolverError
+        They exclude each other.
+    """
+    if isinstance(other, Lumped):
+        means: list[list[Quantity]] = [[Enclosed(low, high)] for low, high in other.bounds]
+        other = Answer(means, "lumps", other.lumps, undecided=fmpq(1))
+    values: list[list[Quantity]] = []
+    for (a, *_), (b, *_) in zip(one.values, other.values, strict=True):
+        assert isinstance(a, Enclosed)
+        assert isinstance(b, Enclosed)
+        low = max(a.lower, b.lower)
+        high = min((x for x in (a.upper, b.upper) if x is not None), default=None)
+        if high is not None and low > high:
+            raise SolverError("two enclosures exclude each other; please report this instance")
+        values.append([Enclosed(low, high)])
+    better = one if one.relative_width <= other.relative_width else other
+    return replace(better, values=values)
+
+
+def layered(law: StepLaw, options: Options, *, hasty: bool = False) -> Layered | Refused:
     """Enclose E[T] by layers of tables."""
     from markov_lrsao.answers.layered import enclose_by_layers
 
-    found = enclose_by_layers(law, options)
+    found = enclose_by_layers(law, options, hasty=hasty)
     return found if isinstance(found, Refused) else Layered(found)
 
 

@@ -11,7 +11,8 @@ largest over all tables of s and all ways in which what is open may turn out,
 and behind the last layer stands what positions alone show (`forward.coarse`). Masses steer what is
 joined, and so does what an earlier, coarser pass has learnt: how far least and largest are apart at
 tables like these. Where little is open, little is gained by telling them apart. No bound rests on
-either.
+either. What a table can no longer use is put into one form first (`forward.unused`), so that
+tables are not told apart by it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from markov_lrsao.forward.closing import passed
 from markov_lrsao.forward.coarse import Coarse, coarse
 from markov_lrsao.forward.kernels import gathering, layers, sampling
 from markov_lrsao.forward.model import Arrays, Tables, arrays_of
+from markov_lrsao.forward.unused import Unused
 from markov_lrsao.model.law import StepLaw
 
 __all__ = ["Layer", "Layers", "Waiting"]
@@ -113,7 +115,7 @@ class _Scratch:
     def __init__(self) -> None:
         self.size = 0
 
-    def of(self, count: int) -> tuple[Any, ...]:
+    def of(self, count: int, entries: int) -> tuple[Any, ...]:
         while self.size < 2 * count:
             self.size = max(1024, 2 * self.size)
             self._keys = np.zeros(self.size, dtype=np.uint64)
@@ -121,7 +123,8 @@ class _Scratch:
             self._first = np.zeros(self.size, dtype=np.int64)
         own = np.empty(count, dtype=np.uint64)
         active, slots = (np.empty(count, dtype=np.int64) for _ in range(2))
-        return own, active, slots, self._keys, self._masses, self._first
+        octaves = np.empty((count, entries))
+        return own, active, slots, self._keys, self._masses, self._first, octaves
 
 
 class Layers:
@@ -138,6 +141,7 @@ class Layers:
     widths : set by `solved`: per context the mean width of what is known of E[T]; None where it
         may be infinite
     tables : of the newest layer
+    unused : puts what tables cannot use into one form; they stand for equivalent tables then
     kept : all layers before it
     always : as above; may be set between steps
     nodes : number of tables made
@@ -168,6 +172,7 @@ class Layers:
         self.coarse: Coarse = coarse(law, self.arrays, self.counted)
         if most is not None:
             self.coarse.steps[..., 1] = np.minimum(self.coarse.steps[..., 1], most)
+        self.unused = Unused(law, self.arrays)
         self._ahead = passed(law)
         # The optimum is beyond all phases; where no run can ever be no table stands for any.
         self._goes_on = np.pad(self.coarse.met, ((0, 0), (0, 1)))
@@ -206,11 +211,12 @@ class Layers:
         np.maximum(after.phase, self._ahead[after.position], out=after.phase)
         under_way = np.flatnonzero(self._goes_on[after.position, after.phase])
         after = after.chosen(under_way)
+        self.unused.drop(after)
         into = np.empty(len(under_way), dtype=np.int64)
         left = gathering.gather(
             *(after.arrays, self._weights(after), a.row_of, a.actions),
             *(self._levels, self._unit, self._small, self.always),
-            *(self._scratch.of(len(under_way)), into),
+            *(self._scratch.of(*after.low.shape), into),
         )
         target[under_way] = into
         self.kept.append(
@@ -232,7 +238,8 @@ class Layers:
         found = np.empty(len(tables.mass), dtype=np.int32)
         gathering.contexts(
             *(tables.arrays, self.arrays.row_of, self.arrays.actions),
-            *(self._levels, self._unit, _DEPTH, _CONTEXTS, found),
+            *(self._levels, self._unit, _DEPTH, _CONTEXTS),
+            *(np.empty((1, tables.low.shape[1])), found),
         )
         return found
 

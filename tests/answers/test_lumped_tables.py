@@ -10,16 +10,19 @@ from random_plateaus import RandomPlateaus
 
 from markov_lrsao import runtime
 from markov_lrsao.answers.lumped_tables import LumpedTables
-from markov_lrsao.answers.plan import Lumped, Options, lumped
-from markov_lrsao.errors import Refused
+from markov_lrsao.answers.plan import Layered, Lumped, Options, _in_common, layered, lumped
+from markov_lrsao.errors import Refused, SolverError
+from markov_lrsao.exact.quantity import Enclosed, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward.coarse import coarse
 from markov_lrsao.forward.model import arrays_of
+from markov_lrsao.values.answer import Answer
 from markov_lrsao.values.quotient.cutting import BOLD, PLAIN, STEADY
 from markov_lrsao.values.quotient.level import quick_quotient, quotient_level
 from markov_lrsao.values.refinement import Refined
 from markov_lrsao.values.solving import solve_values
 from markov_lrsao.values.whole_run import everything
+from simulate.runs.runner import simulate
 
 
 def test_styles_find_the_same_fraction() -> None:
@@ -83,3 +86,41 @@ def test_no_quotient_and_narrow_all_the_same() -> None:
     result = runtime(law.landscape, law.algorithm, outside_h=True)
     compare_mean(instance, result)
     compare_runs(law, result, 106, 100_000)
+
+
+def test_enclosures_by_layers_and_by_lumps_are_intersected() -> None:
+    def of(*ends: tuple[int, int | None]) -> Answer:
+        values: list[list[Quantity]] = [
+            [Enclosed(fmpq(low), None if high is None else fmpq(high))] for low, high in ends
+        ]
+        return Answer(values, "layers", 7, undecided=fmpq(1))
+
+    def known(answer: Answer) -> list[tuple[str, str]]:
+        return [(str(q.lower), str(q.upper)) for q, *_ in answer.values if isinstance(q, Enclosed)]
+
+    lumps = Lumped([(fmpq(10), fmpq(14)), (fmpq(2), fmpq(3))], 5)
+    both = _in_common(of((9, 12), (1, None)), lumps)
+    assert known(both) == [("10", "12"), ("2", "3")]
+    assert (both.method, both.states) == ("lumps", 5)
+    narrower = _in_common(of((11, 12), (2, 2)), lumps)
+    assert known(narrower) == [("11", "12"), ("2", "2")]
+    assert narrower.method == "layers"
+    with pytest.raises(SolverError, match="exclude each other"):
+        _in_common(of((15, 16), (2, 3)), lumps)
+
+
+@pytest.mark.slow
+def test_lumps_are_tried_before_the_last_pass_of_layers() -> None:
+    """Here some layers leave percents open, and lumps that take less time next to nothing."""
+    law = RandomPlateaus.held_out(173).law
+    layers = layered(law, Options(max_states=1_000), hasty=True)
+    assert isinstance(layers, Layered)
+    lumps = lumped(law, Options())
+    assert isinstance(lumps, Lumped)
+    assert lumps.width < fmpq(1, 2_000) < fmpq(1, 200) < layers.answer.relative_width
+    both = _in_common(layers.answer, lumps)  # they do not exclude each other
+    assert (both.method, both.relative_width <= lumps.width) == ("lumps", True)
+    low, high = lumps.bounds[0]
+    times = simulate(law, runs=100_000, seed=1).times
+    error = 4 * float(times.std()) / len(times) ** 0.5
+    assert to_float(low) - error < float(times.mean()) < to_float(high) + error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
 from flint import fmpq
 from random_plateaus import RandomPlateaus
+from usable import Usable
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw, runtime
 from markov_lrsao.answers.layered import enclose_by_layers
@@ -68,6 +70,7 @@ class Run:
         self.position, self.phase, self.node = 0, 0, 0
         rows = int(law.row.max()) + 1
         self.table = [[fmpq(0)] * len(law.actions) for _ in range(rows)]
+        self.twin = layers.unused.twin.reshape(rows, -1)
         self.first = [
             np.concatenate([[0], np.cumsum([self.moves(layer, s) for s in range(len(layer.mask))])])
             for layer in layers.kept
@@ -87,25 +90,60 @@ class Run:
         return [a for a in range(count) if any(m >> a & 1 for m in sets)]
 
     def inside(self, depth: int) -> bool:
-        """Whether position, phase, values and orders are those of the node."""
+        """Whether position, phase, values and orders are those of the node.
+
+        What no run from here can use need not be there, and twins may have been exchanged: then
+        they are here too, for runs move alike.
+        """
         tables, s = self.every[depth], self.node
         if (tables.position[s], tables.phase[s]) != (self.position, self.phase):
             return False
-        actions = len(self.law.actions)
-        pairs = [(a, b) for a in range(actions) for b in range(a + 1, actions)]
+        usable = Usable.of(self.law, self.position, self.table)
         for r, row in enumerate(self.table):
-            for a, q in enumerate(row):
-                low, high = (
-                    fmpq(*float(ends[s, r * actions + a]).as_integer_ratio())
-                    for ends in (tables.low, tables.high)
-                )
-                # An exact value may not be a float: its interval has the floats next to it.
-                if not low <= q <= high:
-                    return False
-            for k, (a, b) in enumerate(pairs):
-                sign = (row[a] > row[b]) - (row[a] < row[b])
-                if int(tables.order[s, r * len(pairs) + k]) not in (2, sign):
-                    return False
+            used = [
+                (q, usable.matters(r, a), r in usable.met and (r, a) not in usable.dead)
+                for a, q in enumerate(row)
+            ]
+            fitting = (
+                [used[b] for b in order]
+                for order in permutations(range(len(row)))
+                if all(self.twin[r][a] == self.twin[r][b] for a, b in enumerate(order))
+            )
+            found = [line for line in fitting if self.fits(tables, r, line)]
+            if not found:
+                return False
+            # Where several do, nothing was dropped of the one that has most values in the node.
+            best = max(found, key=lambda line: self.held(tables, r, line))
+            self.table[r] = [q for q, _, _ in best]
+        return True
+
+    def held(self, tables: Tables, r: int, row: list[tuple[fmpq, bool, bool]]) -> int:
+        """Return how many values of a row are in the node, whether they are of use or not."""
+        first = r * len(row)
+        return sum(
+            tables.low[self.node, first + a] <= to_float(q) <= tables.high[self.node, first + a]
+            for a, (q, _, _) in enumerate(row)
+        )
+
+    def fits(self, tables: Tables, r: int, row: list[tuple[fmpq, bool, bool]]) -> bool:
+        """Whether what is of use in a row has the values and the order of the node, and lives."""
+        actions, s = len(row), self.node
+        pairs = [(a, b) for a in range(actions) for b in range(a + 1, actions)]
+        for a, (q, used, alive) in enumerate(row):
+            if alive and tables.high[s, r * actions + a] <= self.layers.unused.dead:
+                return False
+            low, high = (
+                fmpq(*float(ends[s, r * actions + a]).as_integer_ratio())
+                for ends in (tables.low, tables.high)
+            )
+            # An exact value may not be a float: its interval has the floats next to it.
+            if used and not low <= q <= high:
+                return False
+        for k, (a, b) in enumerate(pairs):
+            (p, first, _), (q, second, _) = row[a], row[b]
+            sign = (p > q) - (p < q)
+            if first and second and int(tables.order[s, r * len(pairs) + k]) not in (2, sign):
+                return False
         return True
 
     def step(self) -> tuple[int, list[int], int]:
@@ -154,10 +192,11 @@ class Run:
 def strays(law: StepLaw, layers: Layers, every: list[Tables], runs: int) -> int:
     """Return how many runs leave the tables that are followed."""
     found = 0
-    first = Run(law, layers, every, 0).first
+    model = Run(law, layers, every, 0)
     for seed in range(runs):
         run = Run.__new__(Run)
-        run.law, run.layers, run.every, run.first = law, layers, every, first
+        run.law, run.layers, run.every = law, layers, every
+        run.first, run.twin = model.first, model.twin
         run.random = random.Random(seed)
         run.position, run.phase, run.node = 0, 0, 0
         run.table = [[fmpq(0)] * len(law.actions) for _ in range(int(law.row.max()) + 1)]
@@ -182,6 +221,29 @@ def test_runs_stay_within_the_tables(point: Point) -> None:
     law = law_of(point)
     layers, every = followed(law, 150, 25)
     assert strays(law, layers, every, 40) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [42, 173, 225])
+def test_runs_stay_within_the_tables_of_twins(seed: int) -> None:
+    """Several plateaus, and helpers that are alike in some rows."""
+    law = RandomPlateaus.held_out(seed).law
+    layers, every = followed(law, 150, 25)
+    assert strays(law, layers, every, 40) == 0
+
+
+@pytest.mark.slow
+def test_twins_that_are_none_lose_runs() -> None:
+    law = RandomPlateaus.held_out(42).law
+    layers = Layers(law)
+    right = layers.unused.twin.copy()
+    layers.unused.twin[:] = 0
+    every = [layers.tables]
+    for _ in range(25):
+        layers.step(150)
+        every.append(layers.tables)
+    layers.unused.twin = right
+    assert strays(law, layers, every, 40) > 0
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -103,8 +103,8 @@ def _feel(name, s, moves, actions, met, needed):
 
 
 @compiled(forceinline=True, allocates=False)
-def _swap(low, high, name, order, ahead, s, row, a, b, actions, first_loss):
-    """Exchange two twins of a row."""
+def _exchange(low, high, name, order, s, row, a, b, actions):
+    """Exchange two twins of a row, a < b."""
     pairs = actions * (actions - 1) // 2
     i, j = row * actions + a, row * actions + b
     low[s, i], low[s, j] = low[s, j], low[s, i]
@@ -119,12 +119,19 @@ def _swap(low, high, name, order, ahead, s, row, a, b, actions, first_loss):
             for entry, sign in ((a, right), (b, left)):
                 turned = sign if entry < c or sign == OPEN else -sign
                 order[s, row * pairs + _pair(min(entry, c), max(entry, c), actions)] = turned
-    for d in range(first_loss[i + 1] - first_loss[i]):
-        x, y = first_loss[i] + d, first_loss[j] + d
-        ahead[s, x], ahead[s, y] = ahead[s, y], ahead[s, x]
     k = row * pairs + _pair(min(a, b), max(a, b), actions)
     if order[s, k] != OPEN:
         order[s, k] = -order[s, k]
+
+
+@compiled(forceinline=True, allocates=False)
+def _swap(low, high, name, order, ahead, s, row, a, b, actions, first_loss):
+    """Exchange two twins of a row, and the signs ahead of them."""
+    _exchange(low, high, name, order, s, row, a, b, actions)
+    i, j = row * actions + a, row * actions + b
+    for d in range(first_loss[i + 1] - first_loss[i]):
+        x, y = first_loss[i] + d, first_loss[j] + d
+        ahead[s, x], ahead[s, y] = ahead[s, y], ahead[s, x]
 
 
 @compiled(forceinline=True, allocates=False)

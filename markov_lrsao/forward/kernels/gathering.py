@@ -20,17 +20,27 @@ _NONE = np.uint64(0)
 
 
 @compiled(forceinline=True, allocates=False)
-def _cell(q, cells, unit):
-    """Return the number of a value's cell: so many to an octave, beyond `unit` from 0."""
-    if q == 0.0:
-        return np.uint64(0)
-    number = np.int64(math.floor(cells * math.log2(1.0 + abs(q) / unit)))
-    return np.uint64(2 * number + (1 if q > 0.0 else 2))
+def _octaves(low, high, s, i, unit):
+    """Return how many octaves an entry's middle is beyond `unit` from 0, with its sign."""
+    q = 0.5 * (low[s, i] + high[s, i])
+    return math.copysign(math.log2(1.0 + abs(q) / unit), q) if q != 0.0 else 0.0
 
 
 @compiled(forceinline=True, allocates=False)
-def _finer(h, level, low, high, order, s, actions, unit):
-    """Return a key that tells more apart: a row's order, or the cells of its entries."""
+def _cell(octaves, cells):
+    """Return the number of a value's cell, so many to an octave."""
+    if octaves == 0.0:
+        return np.uint64(0)
+    number = np.int64(math.floor(cells * abs(octaves)))
+    return np.uint64(2 * number + (1 if octaves > 0.0 else 2))
+
+
+@compiled(forceinline=True, allocates=False)
+def _finer(h, level, octaves, order, s, t, actions):
+    """Return a key that tells more apart: a row's order, or the cells of its entries.
+
+    The octaves of table s stand in line t.
+    """
     row = np.int64(level[0])
     pairs = actions * (actions - 1) // 2
     if level[1] == 0.0:
@@ -38,7 +48,7 @@ def _finer(h, level, low, high, order, s, actions, unit):
             h = _mixed(h, np.uint64(order[s, k] + 1))
     else:
         for i in range(row * actions, (row + 1) * actions):
-            h = _mixed(h, _cell(0.5 * (low[s, i] + high[s, i]), level[1], unit))
+            h = _mixed(h, _cell(octaves[t, i], level[1]))
     return h
 
 
@@ -64,18 +74,24 @@ def _met(position, phase, order, s, row_of, actions):
 
 
 @compiled(allocates=False)
-def contexts(tables, row_of, actions, levels, unit, depth, size, found):
+def contexts(tables, row_of, actions, levels, unit, depth, size, line, found):
     """Write for every table a number below `size`: what its first levels tell apart, hashed.
 
     Others may have the same one. It says where experience with like tables is kept.
+
+    Parameters
+    ----------
+    line : room for the octaves of one table
     """
     position, phase, low, high, _, order, _ = tables
     phases = len(levels) // len(row_of)
     for s in range(len(position)):
         h = _met(position, phase, order, s, row_of, actions)
         place = position[s] * phases + phase[s]
+        for i in range(low.shape[1]):
+            line[0, i] = _octaves(low, high, s, i, unit)
         for g in range(depth):
-            h = _finer(h, levels[place, g], low, high, order, s, actions, unit)
+            h = _finer(h, levels[place, g], line, order, s, 0, actions)
         found[s] = h % np.uint64(size)
 
 
@@ -85,7 +101,8 @@ def gather(tables, weight, row_of, actions, levels, unit, small, always, scratch
 
     Tables at the same position, in the same phase and with the same order of the row met are told
     apart level by level, as long as together they weigh at least `small`. The first of those that
-    become one has the hull of them all, and of their orders what they agree in.
+    become one has the hull of them all, and of their orders what they agree in. A table that is
+    alone with its key is told apart from all others: further levels need not look at it.
 
     Parameters
     ----------
@@ -95,14 +112,16 @@ def gather(tables, weight, row_of, actions, levels, unit, small, always, scratch
     always : so many levels are told apart whatever they weigh: without them the worst may happen
         for good
     scratch : keys of tables; tables that are still told apart, and their slots; keys, masses and
-        first tables of a hash table
+        numbers of tables (later their first ones) of a hash table; octaves of entries
     target : written: table -> number of the one that it has become
     """
     position, phase, low, high, _, order, _ = tables
-    own, active, slots, keys, masses, first = scratch
+    own, active, slots, keys, masses, first, octaves = scratch
     count = len(position)
     phases = len(levels) // len(row_of)
     for s in range(count):
+        for i in range(low.shape[1]):
+            octaves[s, i] = _octaves(low, high, s, i, unit)
         own[s] = _met(position, phase, order, s, row_of, actions) | np.uint64(1)
         active[s] = s
     remaining = count
@@ -112,17 +131,20 @@ def gather(tables, weight, row_of, actions, levels, unit, small, always, scratch
                 s = active[x]
                 place = position[s] * phases + phase[s]
                 own[s] = _finer(
-                    own[s], levels[place, g], low, high, order, s, actions, unit
+                    own[s], levels[place, g], octaves, order, s, s, actions
                 ) | np.uint64(1)
         for x in range(remaining):
             j = _slot(keys, own[active[x]])
-            keys[j] = own[active[x]]
+            if keys[j] == _NONE:
+                keys[j] = own[active[x]]
+                first[j] = 0
             masses[j] += weight[active[x]]
+            first[j] += 1
             slots[x] = j
         still = 0
         for x in range(remaining):
             s = active[x]
-            if masses[slots[x]] >= small or g < always - 1:
+            if first[slots[x]] > 1 and (masses[slots[x]] >= small or g < always - 1):
                 active[still] = s
                 still += 1
             else:
