@@ -38,6 +38,7 @@ from flint import arb, fmpq
 
 from markov_lrsao.exact.series import Element, multiply
 from markov_lrsao.values.options import Ends, ends_of, signed_ends, times
+from markov_lrsao.values.word_lumps import Words
 
 __all__ = ["NO_ENTRY", "UNORDERED", "Climb", "Entries", "Grid", "Ordered", "Range", "Residual"]
 
@@ -116,6 +117,9 @@ class Grid:
     seen : the same for maxima of neighbouring rows, which are seen through alpha * gamma
     remembers : whether what has been told stays known, or becomes an interval of `plain`
     bits : numbers that are longer than this are rounded too
+    words : which histories of slopes are told apart
+    blunt : of entries but 0 no more is kept than their depth
+    ordered : whether orders are carried before the last plateau too
     """
 
     climbs: fmpq
@@ -123,6 +127,9 @@ class Grid:
     seen: fmpq
     remembers: bool
     bits: int
+    words: Words = Words.EACH
+    blunt: bool = False
+    ordered: bool = True
 
 
 class Entries:
@@ -136,6 +143,10 @@ class Entries:
     offset : where grid points lie between multiples of the grid's size
     marks : exact values of interest: no interval is rounded across one
     depths : how many levels are told apart
+
+    Attributes
+    ----------
+    zero, dead : the number 0; one below all others, for entries that do not matter any more
     """
 
     def __init__(
@@ -160,11 +171,13 @@ class Entries:
         self.factor: list[fmpq] = []
         self.climb: list[Climb | None] = []
         self.told_bits: list[int] = []
+        self.closed: list[bool] = []
         self.range: list[Range] = []
         self.residual: list[Residual | None] = []
         self._number: dict[tuple[object, ...], int] = {}
         self._moved: dict[tuple[object, ...], int] = {}
         self._told: dict[int, tuple[int, int]] = {}
+        self._parts: dict[int, tuple[int, ...]] = {}
         self._signs: dict[tuple[int, int], int | None] = {}
         self._orders: dict[tuple[object, ...], list[Ordered]] = {}
         self._relaxed: list[dict[int, int]] = [{} for _ in grids]
@@ -172,6 +185,7 @@ class Entries:
         self._bits: dict[int, tuple[Element, Element]] = {}
         self._untold: dict[int, float] = {}
         self.zero = self.exactly(_ZERO)
+        self.dead = self.exactly(self._marks[0] - 1)
 
     def exactly(self, value: fmpq) -> int:
         """Return a known number."""
@@ -184,9 +198,14 @@ class Entries:
         factor: fmpq = _ZERO,
         climb: Climb | None = None,
         told: int = 0,
+        *,
+        closed: bool = False,
     ) -> int:
-        """Return the number of lower..upper + factor * climb, of which `told` bits were told."""
-        ends = (int(lower.p), int(lower.q), int(upper.p), int(upper.q))
+        """Return the number of lower..upper + factor * climb, of which `told` bits were told.
+
+        `closed`: the upper end belongs to the interval.
+        """
+        ends = (int(lower.p), int(lower.q), int(upper.p), int(upper.q), closed)
         key = (*ends, int(factor.p), int(factor.q), climb, told)
         found = self._number.get(key)
         if found is None:
@@ -196,8 +215,9 @@ class Entries:
             self.factor.append(factor)
             self.climb.append(climb)
             self.told_bits.append(told)
+            self.closed.append(closed)
             exact = lower == upper
-            within = Range(lower, upper, exact, exact)
+            within = Range(lower, upper, exact, exact or closed)
             if climb is not None:
                 within = within.plus(self.spread(climb), factor)
             self.range.append(within)
@@ -243,8 +263,9 @@ class Entries:
             if seen is not None:
                 low += seen[1] * self.lower[seen[0]]
                 high += seen[1] * self.upper[seen[0]]
-            multiple = factor * self.factor[v]
-            found = self.number(low, high, multiple, self.climb[v], self.told_bits[v])
+            multiple, told = factor * self.factor[v], self.told_bits[v]
+            closed = self.closed[v] or (seen is not None and self.closed[seen[0]])
+            found = self.number(low, high, multiple, self.climb[v], told, closed=closed)
             self._moved[key] = found
         return found
 
@@ -255,15 +276,16 @@ class Entries:
             climb, factor, told = self.climb[v], self.factor[v], self.told_bits[v] + 1
             assert climb is not None
             low, high, (position, first, start) = self.lower[v], self.upper[v], climb
-            rejected = self.number(low, high, factor * self._lam, climb, told)
+            closed = self.closed[v]
+            rejected = self.number(low, high, factor * self._lam, climb, told, closed=closed)
             if position > first:
                 low, high = low + factor * self._alpha, high + factor * self._alpha
                 below = Climb(position - 1, first, start)
-                accepted = self.number(low, high, factor * self._lam, below, told)
+                accepted = self.number(low, high, factor * self._lam, below, told, closed=closed)
             else:
                 low, high = low + factor * self.lower[start], high + factor * self.upper[start]
-                multiple = factor * self.factor[start]
-                accepted = self.number(low, high, multiple, self.climb[start], told)
+                multiple, closed = factor * self.factor[start], closed or self.closed[start]
+                accepted = self.number(low, high, multiple, self.climb[start], told, closed=closed)
             found = self._told[v] = (rejected, accepted)
         return found
 
@@ -291,19 +313,65 @@ class Entries:
         found = self._relaxed[level].get(v)
         if found is None:
             grid = self.grids[level]
-            if self.told_bits[v] and not grid.remembers:
+            if v == self.dead:
+                found = v
+            elif grid.blunt:
+                found = self._blunt(v)
+            elif self.told_bits[v] and not grid.remembers:
                 found = self.plain(v, grid.plain)
             else:
                 found = self._relax(v, grid.climbs, grid.plain, grid.bits)
             self._relaxed[level][v] = found
         return found
 
+    def parts(self, v: int) -> tuple[int, ...]:
+        """Return entries without climbs of one depth each, which cover one of several depths."""
+        found = self._parts.get(v)
+        if found is None:
+            found = (v,)
+            if self.residual[v] is None and self.climb[v] is None:
+                found = self._divided(v)
+            self._parts[v] = found
+        return found
+
+    def _divided(self, v: int) -> tuple[int, ...]:
+        # Levels within are parts of their own: so intervals stay open, and levels tie.
+        low, high = self.range[v][:2]
+        found, upper, closed = list[int](), high, self.closed[v]
+        for level in self.levels:
+            if low < level < high:
+                found += [self.number(level, upper, closed=closed), self.exactly(level)]
+                upper, closed = level, False
+        found.append(self.number(low, upper, closed=closed))
+        return tuple(found)
+
+    def _blunt(self, v: int) -> int:
+        """Return the depths that an entry may have, as an interval between levels."""
+        low, high, with_low, with_high = self.range[v]
+        if v == self.zero:
+            return v
+        lower = next((x for x in self.levels if x < low or (x == low and not with_low)), None)
+        if lower is None:
+            lower = min(low, self._marks[0])
+        if high > 0:
+            marks = (x for x in self._marks if x > high or (x == high and not with_high))
+            return self.number(lower, next(marks, high + 1))
+        upper = next(x for x in reversed(self.levels) if x >= high)
+        return self.number(lower, upper, closed=True)
+
     def plain(self, v: int, mesh: fmpq) -> int:
         """Return an entry without a climb, an interval on the grid unless it is a level."""
         low, high = self.range[v][:2]
         if low != high or not self._is_level(low):
-            low, high = self._rounded(self.range[v], mesh)
+            return self._interval(self.range[v], mesh, closed=self.closed[v])
         return self.number(low, high)
+
+    def _interval(self, r: Range, mesh: fmpq, *, closed: bool) -> int:
+        """Return an interval on the grid; an upper end that is a level stays, and stays closed."""
+        if not closed:
+            return self.number(*self._rounded(r, mesh))
+        low, high = self._rounded(r._replace(with_upper=False), mesh)
+        return self.number(low, high, closed=high == r.upper)
 
     def _relax(self, v: int, climbs: fmpq, plain: fmpq, bits: int) -> int:
         low, high, factor, climb = self.lower[v], self.upper[v], self.factor[v], self.climb[v]
@@ -315,10 +383,13 @@ class Entries:
                 within, factor, climb = self.range[v], _ZERO, None
             else:
                 climb = self._shortened(climb, least / factor, bits)
-        low, high = within[:2]
+        (low, high), closed, told = within[:2], self.closed[v], self.told_bits[v]
         if low != high or (_length(low) > bits and not self._is_level(low)):
+            if closed:
+                within = within._replace(with_upper=False)
             low, high = self._rounded(within, plain if climb is None else climbs)
-        return self.number(low, high, factor, climb, self.told_bits[v])
+            closed = closed and high == within.upper
+        return self.number(low, high, factor, climb, told, closed=closed)
 
     def _shortened(self, climb: Climb, mesh: fmpq, bits: int) -> Climb:
         """Forget the beginning of a climb as far as it moves its end by less than a mesh."""
@@ -359,7 +430,7 @@ class Entries:
         # A reward of the target is worth its position; a coarse value will do.
         size = mesh
         if r.lower > 2:
-            size = max(mesh, fmpq(1 << (int(r.lower.floor()).bit_length() - 1), 8))
+            size = fmpq(1 << (int(r.lower.floor()).bit_length() - 1), 8)
         size /= 4
         while 4 * size < r.upper - r.lower:
             size *= 2

@@ -41,9 +41,10 @@ from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.row_graph import RowGraph, too_large
 from markov_lrsao.values.second_moments import lost_time, second_factorial_moment, timed_edges
-from markov_lrsao.values.shared_row import SharedRow, coarse_grid, grids
+from markov_lrsao.values.shared_row import SharedRow, coarse_grid, grids, lumped_grids
 from markov_lrsao.values.solving import Answer
 from markov_lrsao.values.ways import Walk
+from markov_lrsao.values.word_lumps import Words
 
 __all__ = ["LEAST_PLATEAUS", "enclose_shared_row", "several_plateaus"]
 
@@ -62,12 +63,18 @@ _ROOM = 3
 """What a looser grid leaves to finer ones: two thirds."""
 _SHARES = (0.0, 0.02, 0.1, 1.0)
 """Of the threshold, per grid: looser ones have fewer states."""
-_WIDEST = fmpq(1)
-"""Relative width from which on an enclosure is worth less than simulated runs."""
 _WIDE_VARIANCE = fmpq(1, 20)
 """Relative width from which on half a minute more is spent on a variance."""
 _LONGEST_TIMED = 300
 """Largest n at which slopes that know the time are made within seconds."""
+_WIDEST = fmpq(100)
+"""Relative width from which on an enclosure says nothing that is worth knowing."""
+_FEW_ACTIONS = 4
+"""With more objectives words of slopes are lumped at once."""
+_LUMPED_SHARES, _LAST = (0.0, 0.01, 0.1, 0.3, 1.0), 100.0
+_LUMPED_THRESHOLD = 1e-4
+_SPARE = 1e-4
+"""Times n: steps that states may add which are not looked at, where words are lumped."""
 _MOST_LUMPS, _MORE_LUMPS = 25_000, 40_000
 """About half a minute to make; more where more than the default width is asked for."""
 
@@ -95,7 +102,9 @@ def enclose_shared_row(
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
     most, fewer = largest or _MOST_STATES, largest or _FEWER_STATES
     refined = partial(_refined, place, moments, tolerance, largest or _MOST_REFINED)
-    ways = [refined, partial(_coarse, place, moments, most, grids(place.law.n)[-2])]
+    ways = [refined]
+    if len(place.law.actions) <= _FEW_ACTIONS:
+        ways.append(partial(_coarse, place, moments, most, grids(place.law.n)[-2]))
     if len(place.plateaus) <= _LUMPED_PLATEAUS >= len(place.law.actions):
         lumps = partial(_by_lumps, place, moments, tolerance, fewer)
         ways = [partial(_coarse, place, moments, most, coarse_grid(place.law.n)), lumps, refined]
@@ -182,18 +191,22 @@ def _refined(place: Plateaus, moments: int, tolerance: fmpq, most: int) -> Answe
     StateSpaceTooLargeError
     """
     graph = _begun(place, most, timed=_timed(place, moments))
-    walk, shares = graph.walk, _SHARES[-len(graph.walk.values.grids) :]
+    walk, levels = graph.walk, len(graph.walk.values.grids)
+    lumped = _is_lumped(graph)
+    shares = (_LUMPED_SHARES if lumped else _SHARES)[-levels:]
     enough, widths = to_float(tolerance), dict[Walk, float]()
     width, mean = _widths(graph, widths)
-    threshold = width * _FIRST_THRESHOLD
+    threshold = width * (_LUMPED_THRESHOLD if lumped else _FIRST_THRESHOLD)
     while width > enough * mean and _fits(graph) and len(graph.states) * _GROWTH < most:
         finer = RowGraph(walk)
         finer.explore_likely(
             most,
-            level=len(shares) - 1,
+            _negligible(graph) if lumped else 0.0,
+            level=levels - 1,
             thresholds=[threshold * share for share in shares],
             widths=widths,
             width=width,
+            last=_LAST if lumped else 1.0,
         )
         if not _fits(finer):
             break
@@ -209,14 +222,22 @@ def _timed(place: Plateaus, moments: int) -> bool:
 
 
 def _begun(place: Plateaus, most: int, *, timed: bool) -> RowGraph:
-    """Explore the loosest grid; if fresh climbs leave too little room, one without any."""
-    every = grids(place.law.n)
-    graph = RowGraph(SharedRow(place, every[-2:], timed=timed))
-    graph.explore_likely(most // _ROOM, _negligible(graph))
-    if not _fits(graph):
-        graph = RowGraph(SharedRow(place, every, timed=timed))
-        graph.explore_likely(most, _negligible(graph))
+    """Explore the loosest grid; if it leaves too little room, one that is looser still."""
+    every, lumped = grids(place.law.n), lumped_grids(place.law.n)
+    choices = [(lumped[1:], most // _ROOM), (lumped, most)]
+    if len(place.law.actions) <= _FEW_ACTIONS:
+        # A grid without fresh climbs has fewer states, one without words much fewer.
+        choices = [(every[-2:], most // _ROOM), (every, most // 2), *choices]
+    for chosen, room in choices:
+        graph = RowGraph(SharedRow(place, chosen, timed=timed))
+        graph.explore_likely(room, _negligible(graph))
+        if _fits(graph):
+            break
     return graph
+
+
+def _is_lumped(graph: RowGraph) -> bool:
+    return graph.walk.values.grids[0].words != Words.EACH
 
 
 def _negligible(graph: RowGraph) -> float:
@@ -227,6 +248,8 @@ def _negligible(graph: RowGraph) -> float:
     longest = graph.walk.longest
     if longest is None:
         return 0.0
+    if _is_lumped(graph):
+        return _SPARE * graph.walk.n / longest
     return _NEGLIGIBLE / (longest * max(1.0, longest) if graph.walk.timed else longest)
 
 

@@ -23,6 +23,7 @@ from markov_lrsao.values.ways import Walk, Ways
 __all__ = ["RowGraph"]
 
 _LOOK_AROUND = 2_000
+_FLOOR = 1e-2
 
 
 class RowGraph:
@@ -48,7 +49,8 @@ class RowGraph:
         self._number: dict[tuple[int, Walk], int] = {}
         self._masses: list[float] = []
         self._weights: list[float] = []
-        self._handed: set[int] = set()
+        self._handed: dict[int, int] = {}
+        self._last = 1.0
 
     def explore(self, largest: int) -> None:
         """Find all states of level 0.
@@ -72,6 +74,7 @@ class RowGraph:
         thresholds: Sequence[float] = (0.0,),
         widths: Mapping[Walk, float] | None = None,
         width: float = 1.0,
+        last: float = 1.0,
     ) -> None:
         """Look at so many nodes at most, those that matter most first.
 
@@ -82,11 +85,13 @@ class RowGraph:
         level : where to begin
         thresholds : per level; nodes that matter less are handed down
         widths : of what is left, about, per state of level 0; `width` is that of the start
+        last : how much more than others states matter that stay on the last plateau
         """
+        self._last = last
         self._begin(level)
         self._weights[0] = width
         found: dict[int, list[Option]] = {}
-        queue = [(-1.0, 0)]
+        queue, floor = [(-1.0, 0)], _FLOOR * width  # states that leave nothing open come too
         while queue and len(found) < most:
             _, i = heappop(queue)
             if i in found:  # its mass grew after it had been queued
@@ -96,9 +101,8 @@ class RowGraph:
                 if left <= negligible:
                     break
             at = self.levels[i]
-            if at and self._masses[i] * self._weights[i] < thresholds[at]:
-                found[i] = [self._handed_down(i)]
-                self._handed.add(i)
+            if at and self._matters(i) < thresholds[at]:
+                found[i] = [self._handed_down(i, thresholds)]
             else:
                 found[i] = self._expanded(i)
             for option in found[i]:
@@ -106,7 +110,8 @@ class RowGraph:
                     if target >= 0 and target not in found:
                         self._masses[target] += self._masses[i] * ends[1] / len(found[i])
                         self._weigh(target, widths, self._weights[i])
-                        heappush(queue, (-self._masses[target] * self._weights[target], target))
+                        matters = self._masses[target] * max(self._weights[target], floor)
+                        heappush(queue, (-matters, target))
         self.cut = [i for i in range(len(self.states)) if i not in found]
         self.left = sum(self._masses[i] for i in self.cut)
         self.options = [
@@ -115,21 +120,23 @@ class RowGraph:
             for option in found.get(i) or (Option(i, state.phase, (0.0, 0.0), {}),)
         ]
 
+    def _matters(self, i: int) -> float:
+        """Estimate what a node adds to the width; there are few states on the last plateau."""
+        matters = self._masses[i] * self._weights[i]
+        return matters * self._last if self.walk.is_final(self.states[i]) else matters
+
     def _weigh(self, i: int, widths: Mapping[Walk, float] | None, inherited: float) -> None:
-        """Estimate how wide what is left is; a floor has likely states come before others."""
+        """Estimate how wide what is left is."""
         if self._weights[i] < 0:
             known = None
             if widths is not None:
                 known = widths.get(self.walk.normal(self.states[i], 0))
-            floor = 1e-3 * inherited
-            self._weights[i] = (
-                inherited if known is None else max(known, floor * (not self.levels[i]))
-            )
+            self._weights[i] = inherited if known is None else known
 
     def _begin(self, level: int) -> None:
         self.states, self.levels, self.options, self.cut = [], [], [], []
         self._number, self._masses, self._weights, self.open, self.left = {}, [], [], 0, 0.0
-        self._handed = set()
+        self._handed = {}
         self._node(self.walk.start(), level)
         self._masses[0] = self._weights[0] = 1.0
 
@@ -151,8 +158,13 @@ class RowGraph:
         self.open += len(ways) > 1
         return [self._option(i, way, level) for way in ways]
 
-    def _handed_down(self, i: int) -> Option:
-        return self._option(i, self._handing_down(i), self.levels[i] - 1)
+    def _handed_down(self, i: int, thresholds: Sequence[float]) -> Option:
+        """Hand a node down to the finest looser grid on which it would be expanded."""
+        matters, level = self._matters(i), self.levels[i] - 1
+        while level and matters < thresholds[level]:
+            level -= 1
+        self._handed[i] = level
+        return self._option(i, self._handing_down(i), level)
 
     def _handing_down(self, i: int) -> Ways:
         return Ways(NOTHING, self.walk.without_laws(self.states[i]))
@@ -160,7 +172,7 @@ class RowGraph:
     def ways(self, i: int) -> tuple[list[Ways], int]:
         """Return what was explored from a node that was not cut, and the level of its targets."""
         if i in self._handed:
-            return [self._handing_down(i)], self.levels[i] - 1
+            return [self._handing_down(i)], self._handed[i]
         return self.walk.ways(self.states[i], self.levels[i]), self.levels[i]
 
     def number(self, state: Walk, level: int) -> tuple[int, float]:

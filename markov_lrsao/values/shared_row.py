@@ -40,13 +40,16 @@ from markov_lrsao.values.slope_ends import SlopeEnds
 from markov_lrsao.values.slopes import TIMED, waiting
 from markov_lrsao.values.straight_up import steps_straight_up
 from markov_lrsao.values.ways import Walk, Way, Ways, way_of
+from markov_lrsao.values.word_lumps import Lumps, Words
 
-__all__ = ["SharedRow", "coarse_grid", "grids"]
+__all__ = ["SharedRow", "coarse_grid", "grids", "lumped_grids"]
 
 _DEPTHS = 12
 _NEGLIGIBLE = 1e-9
 """Steps that falls through a slope may add to E[T] without being followed."""
 _MORE = 1 + 1e-12  # for roundings
+_MANY_ACTIONS, _SPARE = 5, 5e-3
+"""With so many objectives, where enclosures are percents wide: this times n."""
 _QUARTER = fmpq(1, 4)
 _PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
@@ -69,6 +72,22 @@ def grids(n: int) -> list[Grid]:
         Grid(_QUARTER, _QUARTER, _QUARTER, False, short),
         Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
         Grid(fine, fmpq(1, 1 << 12), min(fine * n, _QUARTER), True, long),
+    ]
+
+
+def lumped_grids(n: int) -> list[Grid]:
+    """Return grids on which words of slopes are lumped, from the loosest to the finest.
+
+    The first two know of entries little more than their depths: they have few states.
+    """
+    short, no_mesh = 4 * _digits(n), fmpq(1 << 20)
+    rough = (no_mesh, no_mesh, no_mesh, False, short // 4)
+    return [
+        Grid(*rough, Words.SIDES, blunt=True, ordered=False),
+        Grid(*rough, Words.KINDS, ordered=False),
+        Grid(*rough, Words.KINDS),
+        Grid(_QUARTER, _QUARTER, _QUARTER, False, short, Words.SIGNS),
+        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
     ]
 
 
@@ -111,18 +130,37 @@ class SharedRow:
             raise CrossingError("no prime below 100 is free for the grid of values")
         laws = (self.alpha, self.lam, p.alpha * p.r)
         self.values = Entries(self.n, laws, grids, fmpq(1, prime), marks, _DEPTHS)
+        # A maximum that is seen is 0, or alpha gain + (1 - alpha) (less) + alpha gamma maximum.
+        gains = [self._largest_gain(slope.last) for slope in self.slopes]
+        self._anything = tuple(
+            self.values.number(fmpq(-1, prime), gain + p.gamma * largest, closed=True)
+            for gain in gains
+        )
+        self._dead = self.values.dead
         self.pairs = list(combinations(range(len(place.law.actions)), 2))
         self._pair = {pair: k for k, pair in enumerate(self.pairs)}
         self._unordered = (UNORDERED,) * len(self.pairs)
         longest = attempt(lambda: steps_straight_up(place))
         self.longest = None if isinstance(longest, Refused) else longest
         self._ends = SlopeEnds(place, self.slopes, self.values, chance=chance)
+        self._lumps = {kind: Lumps(self.slopes, self._ends.falls, kind) for kind in Words}
         self._alike = [self._exchangeable(h) for h in range(len(self.slopes))]
         self._hidden: dict[tuple[int, tuple[int, ...]], int] = {}
         self._greedy: dict[tuple[object, ...], tuple[list[tuple[int, ...]], bool]] = {}
         self._normal: dict[tuple[object, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._moves: dict[tuple[int, tuple[int, ...]], list[tuple[int, int, bool, Ends]]] = {}
         self._times: dict[tuple[int, int], Element] = {}
+
+    def _largest_gain(self, position: int) -> fmpq:
+        law = self.law
+        return max(
+            (
+                law.reward(position, a, UP)
+                for a in range(len(law.actions))
+                if law.accepted[position, a, UP] and not law.accepted[position, a, DOWN]
+            ),
+            default=fmpq(0),
+        )
 
     def start(self) -> Walk:
         """Return the state in which runs begin."""
@@ -136,17 +174,52 @@ class SharedRow:
         An order that intervals no longer show is written down; one that they show is not.
         """
         hidden = self.hidden(state)
-        words = (0,) * hidden + state.words[hidden:]
+        words = (0,) * hidden + self._lumped(state.words, level)[hidden:]
         above = (NO_ENTRY,) * hidden + state.above[hidden:]
         key = (level, hidden, state.entries, state.order)
         found = self._normal.get(key)
         if found is None:
             relaxed = tuple(self.values.relaxed(v, level) for v in state.entries)
-            order = self._carried(state.entries, state.order, relaxed)
+            order, final = self._unordered, self.is_final(state)
+            if final or self.values.grids[level].ordered:
+                order = self._carried(state.entries, state.order, relaxed)
+            if final and self._chance:  # (tables are looked up among the nodes of the other walk)
+                relaxed, order = self._without_dead(relaxed, order)
             found = self._sorted(hidden, relaxed, order)
             self._normal[key] = found
-        seen = tuple(self.values.seen_again(v, level) for v in above)
+        if self.values.grids[level].blunt:
+            seen = (NO_ENTRY,) * hidden + self._anything[hidden:]
+        else:
+            seen = tuple(self.values.seen_again(v, level) for v in above)
         return Walk(state.position, state.phase, words, found[0], seen, found[1])
+
+    def _without_dead(
+        self, entries: tuple[int, ...], order: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Forget entries below that of the last bridge, on whose plateau the walk is for good.
+
+        They are never the largest again: the first use of the bridge ends the run, and until
+        then neither its entry changes nor theirs.
+        """
+        bridge, found = self.place.bridges[-1], list(entries)
+        for a in range(len(entries)):
+            if a != bridge:
+                pair = (min(a, bridge), max(a, bridge))
+                sign = self._compared(entries, order, *pair)
+                if sign is not None and sign * (1 if a < bridge else -1) < 0:
+                    found[a] = self._dead
+        if self._dead not in found:
+            return entries, order
+        kept = (
+            UNORDERED if self._dead in (found[a], found[b]) else sign
+            for (a, b), sign in zip(self.pairs, order, strict=True)
+        )
+        return tuple(found), tuple(kept)
+
+    def _lumped(self, words: tuple[int, ...], level: int) -> tuple[int, ...]:
+        """Return words that stand for lumps of words."""
+        kind = self.values.grids[level].words
+        return words if kind == Words.EACH else self._lumps[kind].of(words)
 
     def _carried(
         self, before: tuple[int, ...], order: tuple[int, ...], after: tuple[int, ...]
@@ -212,6 +285,10 @@ class SharedRow:
             groups.setdefault(same, []).append(action)
         return [group for group in groups.values() if len(group) > 1]
 
+    def is_final(self, state: Walk) -> bool:
+        """Whether the walk stays on the last plateau and the slope below it, or is lost."""
+        return 0 < self.hidden(state) == len(self.slopes) - 1
+
     def hidden(self, state: Walk) -> int:
         """Return how many slopes are as good as never met again."""
         key = (state.position, state.words)
@@ -230,15 +307,22 @@ class SharedRow:
     def _negligible(self, probability: float) -> bool:
         if self.longest is None:
             return probability == 0
-        return probability * self.longest <= _NEGLIGIBLE
+        many = len(self.law.actions) >= _MANY_ACTIONS
+        return probability * self.longest <= (_SPARE * self.n if many else _NEGLIGIBLE)
 
     def ways(self, state: Walk, level: int) -> list[Ways]:
         """Return the options of a state, each with what may happen.
 
         Targets are states that have not been relaxed, or `OPTIMUM`, or `LOST`.
         """
+        if self.values.grids[level].words != Words.EACH:
+            for a, v in enumerate(state.entries):
+                if len(self.values.parts(v)) > 1:
+                    return self._parted(state, a, level)
         if state.position not in self.plateau:
-            return [self._cross(state, level)]
+            s = self._slope_at(state)
+            lumps = self._lumps[self.values.grids[level].words]
+            return [self._cross(state, level, s, word) for word in lumps.members(s, state.words[s])]
         groups, tells = self.greedy(state)
         if tells:
             told = self._tell(state, groups, level)
@@ -248,6 +332,25 @@ class SharedRow:
         if len(groups) == 1:
             return [self._step(state, groups[0])]
         return [self._step(self._chosen(state, groups, group), group) for group in groups]
+
+    def _parted(self, state: Walk, action: int, level: int) -> list[Ways]:
+        """Choose the depth of an entry that may have several: then orders can be known of it.
+
+        Its true depth is one of them, so that the truth is among the options; and whoever chooses
+        must stay with it, so that less is open than if each comparison were left open. As before
+        any choice, climbs that another entry shows become intervals first.
+        """
+        plain = self._without_climbs(state, level)
+        if plain.entries != state.entries:
+            return [Ways(NOTHING, [Way(plain, CERTAIN, untold=self.forgotten(state, plain))])]
+        order = self._forgotten(state.order, action)
+        return [
+            Ways(
+                NOTHING,
+                [Way(state._replace(entries=_put(state.entries, action, x), order=order), CERTAIN)],
+            )
+            for x in self.values.parts(state.entries[action])
+        ]
 
     def greedy(self, state: Walk) -> tuple[list[tuple[int, ...]], bool]:
         """Return the possible sets of greedy actions, and whether climbs are to be told first."""
@@ -278,10 +381,15 @@ class SharedRow:
 
     def compare(self, state: Walk, a: int, b: int) -> int | None:
         """Return the sign of the difference of two entries; None: it is open."""
-        one, other = state.entries[a], state.entries[b]
+        return self._compared(state.entries, state.order, a, b)
+
+    def _compared(
+        self, entries: tuple[int, ...], order: tuple[int, ...], a: int, b: int
+    ) -> int | None:
+        one, other = entries[a], entries[b]
         sign = self.values.sign(one, other)
         if sign is None:
-            known = state.order[self._pair[a, b]]
+            known = order[self._pair[a, b]]
             if known != UNORDERED and self._same_depth(one, other):
                 return known
         return sign
@@ -464,10 +572,9 @@ class SharedRow:
             self._times[first, last] = time
         return self._times[first, last]
 
-    def _cross(self, state: Walk, level: int) -> Ways:
+    def _cross(self, state: Walk, level: int, s: int, word: int) -> Ways:
         """Pass a slope, which sees no more of the shared row than its maximum."""
-        s = self._slope_at(state)
-        slope, word = self.slopes[s], state.words[s]
+        slope = self.slopes[s]
         steps, weights = self._ends.passages(s, word)
         hides = s > 0 and self.hidden(state) == s
         targets: list[Way] = []
