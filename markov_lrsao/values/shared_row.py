@@ -188,6 +188,9 @@ class SharedRow:
             order, final = self._unordered, self.is_final(state)
             if final or self.values.grids[level].ordered:
                 order = self._carried(state.entries, state.order, relaxed)
+            if self.values.grids[level].blunt:
+                # Ties of intervals that were joined would not be transitive.
+                order = tuple(sign or UNORDERED for sign in order)
             if final and self._chance:  # (tables are looked up among the nodes of the other walk)
                 relaxed, order = self._without_dead(relaxed, order)
             found = self._sorted(hidden, relaxed, order)
