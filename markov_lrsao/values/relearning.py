@@ -40,8 +40,9 @@ from markov_lrsao.values.options import float_system, lost_of, steps_of
 from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.row_graph import RowGraph, too_large
+from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids
 from markov_lrsao.values.second_moments import lost_time, second_factorial_moment, timed_edges
-from markov_lrsao.values.shared_row import SharedRow, coarse_grid, grids, lumped_grids
+from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.solving import Answer
 from markov_lrsao.values.ways import Walk
 from markov_lrsao.values.word_lumps import Words
@@ -57,7 +58,7 @@ _FEWER_STATES = 60_000
 """The same for what comes after the coarse mesh, which has given an answer by then."""
 _NEGLIGIBLE = 1e-7
 """Steps that states which are not looked at may add to E[T], about."""
-_MOST_REFINED = 250_000
+_MOST_REFINED, _MOST_LUMPED = 250_000, 150_000
 _FIRST_THRESHOLD, _FINER, _GROWTH = 1e-3, 6, 1.6
 _ROOM = 3
 """What a looser grid leaves to finer ones: two thirds."""
@@ -73,7 +74,9 @@ _FEW_ACTIONS = 4
 """With more objectives words of slopes are lumped at once."""
 _LUMPED_SHARES, _LAST = (0.0, 0.01, 0.1, 0.3, 1.0), 100.0
 _LUMPED_THRESHOLD = 1e-4
-_SPARE = 1e-4
+_WORTH = 0.05
+"""Of the width before: what may be added for states that were cut off."""
+_SPARE = 1e-3
 """Times n: steps that states may add which are not looked at, where words are lumped."""
 _MOST_LUMPS, _MORE_LUMPS = 25_000, 40_000
 """About half a minute to make; more where more than the default width is asked for."""
@@ -101,9 +104,12 @@ def enclose_shared_row(
 ) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
     most, fewer = largest or _MOST_STATES, largest or _FEWER_STATES
-    refined = partial(_refined, place, moments, tolerance, largest or _MOST_REFINED)
+    many = len(place.law.actions) > _FEW_ACTIONS
+    refined = partial(
+        _refined, place, moments, tolerance, largest or (_MOST_LUMPED if many else _MOST_REFINED)
+    )
     ways = [refined]
-    if len(place.law.actions) <= _FEW_ACTIONS:
+    if not many:
         ways.append(partial(_coarse, place, moments, most, grids(place.law.n)[-2]))
     if len(place.plateaus) <= _LUMPED_PLATEAUS >= len(place.law.actions):
         lumps = partial(_by_lumps, place, moments, tolerance, fewer)
@@ -208,7 +214,7 @@ def _refined(place: Plateaus, moments: int, tolerance: fmpq, most: int) -> Answe
             width=width,
             last=_LAST if lumped else 1.0,
         )
-        if not _fits(finer):
+        if not (_fits(finer) or (lumped and _cost(finer) < _WORTH * width)):
             break
         graph = finer
         width, mean = _widths(graph, widths)
@@ -224,7 +230,7 @@ def _timed(place: Plateaus, moments: int) -> bool:
 def _begun(place: Plateaus, most: int, *, timed: bool) -> RowGraph:
     """Explore the loosest grid; if it leaves too little room, one that is looser still."""
     every, lumped = grids(place.law.n), lumped_grids(place.law.n)
-    choices = [(lumped[1:], most // _ROOM), (lumped, most)]
+    choices = [(lumped[1:], most // 2), (lumped, most)]
     if len(place.law.actions) <= _FEW_ACTIONS:
         # A grid without fresh climbs has fewer states, one without words much fewer.
         choices = [(every[-2:], most // _ROOM), (every, most // 2), *choices]
@@ -256,6 +262,11 @@ def _negligible(graph: RowGraph) -> float:
 def _fits(graph: RowGraph) -> bool:
     """Whether what was cut off is about as good as nothing."""
     return not graph.cut or graph.left <= 2 * _negligible(graph)
+
+
+def _cost(graph: RowGraph) -> float:
+    """Return about how many steps are added for what was cut off."""
+    return graph.left * (graph.walk.longest or np.inf)
 
 
 def _widths(graph: RowGraph, widths: dict[Walk, float]) -> tuple[float, float]:

@@ -34,7 +34,8 @@ from markov_lrsao.values.quotient.planes import difference
 from markov_lrsao.values.quotient.plateaus import SharedEntries
 from markov_lrsao.values.quotient.systems import Place
 from markov_lrsao.values.row_graph import RowGraph
-from markov_lrsao.values.shared_row import SharedRow, coarse_grid
+from markov_lrsao.values.row_grids import coarse_grid
+from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.ways import Walk
 
 __all__ = ["Remaining"]

@@ -48,6 +48,7 @@ class RowGraph:
         self.open = 0
         self._number: dict[tuple[int, Walk], int] = {}
         self._masses: list[float] = []
+        self._worst: list[float] = []  # the same if whoever chooses wants to come there
         self._weights: list[float] = []
         self._handed: dict[int, int] = {}
         self._last = 1.0
@@ -97,7 +98,7 @@ class RowGraph:
             if i in found:  # its mass grew after it had been queued
                 continue
             if negligible and len(found) % _LOOK_AROUND == 0:
-                left = sum(m for k, m in enumerate(self._masses) if k not in found)
+                left = sum(m for k, m in enumerate(self._worst) if k not in found)
                 if left <= negligible:
                     break
             at = self.levels[i]
@@ -109,11 +110,13 @@ class RowGraph:
                 for target, ends in option.edges.items():
                     if target >= 0 and target not in found:
                         self._masses[target] += self._masses[i] * ends[1] / len(found[i])
+                        self._worst[target] += self._worst[i] * ends[1]
                         self._weigh(target, widths, self._weights[i])
                         matters = self._masses[target] * max(self._weights[target], floor)
+                        matters = max(matters, self._worst[target] * floor)
                         heappush(queue, (-matters, target))
         self.cut = [i for i in range(len(self.states)) if i not in found]
-        self.left = sum(self._masses[i] for i in self.cut)
+        self.left = sum(self._worst[i] for i in self.cut)
         self.options = [
             option
             for i, state in enumerate(self.states)
@@ -137,8 +140,9 @@ class RowGraph:
         self.states, self.levels, self.options, self.cut = [], [], [], []
         self._number, self._masses, self._weights, self.open, self.left = {}, [], [], 0, 0.0
         self._handed = {}
+        self._worst = []
         self._node(self.walk.start(), level)
-        self._masses[0] = self._weights[0] = 1.0
+        self._masses[0] = self._worst[0] = self._weights[0] = 1.0
 
     def _node(self, state: Walk, level: int) -> int:
         """Return the number of a state's node, which may be new."""
@@ -148,6 +152,7 @@ class RowGraph:
             self.states.append(relaxed)
             self.levels.append(level)
             self._masses.append(0.0)
+            self._worst.append(0.0)
             self._weights.append(-1.0)
         return number
 

@@ -25,7 +25,6 @@ independent of it: before anything is left open all other climbs become interval
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cmp_to_key
 from itertools import combinations
 
 from flint import fmpq
@@ -36,13 +35,14 @@ from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.values.entries import NO_ENTRY, UNORDERED, Climb, Entries, Grid
 from markov_lrsao.values.options import CERTAIN, LOST, NOTHING, OPTIMUM, Ends, ends_of
 from markov_lrsao.values.plateaus import Plateaus
+from markov_lrsao.values.row_orders import RowOrders
 from markov_lrsao.values.slope_ends import SlopeEnds
 from markov_lrsao.values.slopes import TIMED, waiting
 from markov_lrsao.values.straight_up import steps_straight_up
 from markov_lrsao.values.ways import Walk, Way, Ways, way_of
 from markov_lrsao.values.word_lumps import Lumps, Words
 
-__all__ = ["SharedRow", "coarse_grid", "grids", "lumped_grids"]
+__all__ = ["SharedRow"]
 
 _DEPTHS = 12
 _NEGLIGIBLE = 1e-9
@@ -50,49 +50,7 @@ _NEGLIGIBLE = 1e-9
 _MORE = 1 + 1e-12  # for roundings
 _MANY_ACTIONS, _SPARE = 5, 5e-3
 """With so many objectives, where enclosures are percents wide: this times n."""
-_QUARTER = fmpq(1, 4)
 _PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
-
-
-def coarse_grid(n: int, mesh: fmpq = _QUARTER) -> Grid:
-    """Return a grid with one mesh for everything."""
-    return Grid(mesh, mesh, min(mesh * n, _QUARTER), True, 14 * _digits(n))
-
-
-def grids(n: int) -> list[Grid]:
-    """Return grids from the loosest to the finest.
-
-    All but the last forget what was told of a climb, beside the order. The first two follow no
-    climbs, or hardly any.
-    """
-    short, long = 4 * _digits(n), 14 * _digits(n)
-    one, fine = fmpq(1), fmpq(1, 1 << 16)
-    return [
-        Grid(one, one, one, False, short // 2),
-        Grid(_QUARTER, _QUARTER, _QUARTER, False, short),
-        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
-        Grid(fine, fmpq(1, 1 << 12), min(fine * n, _QUARTER), True, long),
-    ]
-
-
-def lumped_grids(n: int) -> list[Grid]:
-    """Return grids on which words of slopes are lumped, from the loosest to the finest.
-
-    The first two know of entries little more than their depths: they have few states.
-    """
-    short, no_mesh = 4 * _digits(n), fmpq(1 << 20)
-    rough = (no_mesh, no_mesh, no_mesh, False, short // 4)
-    return [
-        Grid(*rough, Words.SIDES, blunt=True, ordered=False),
-        Grid(*rough, Words.KINDS, ordered=False),
-        Grid(*rough, Words.KINDS),
-        Grid(_QUARTER, _QUARTER, _QUARTER, False, short, Words.SIGNS),
-        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
-    ]
-
-
-def _digits(n: int) -> int:
-    return max(8, (5 * (n + 1)).bit_length())
 
 
 class SharedRow:
@@ -136,10 +94,7 @@ class SharedRow:
             self.values.number(fmpq(-1, prime), gain + p.gamma * largest, closed=True)
             for gain in gains
         )
-        self._dead = self.values.dead
-        self.pairs = list(combinations(range(len(place.law.actions)), 2))
-        self._pair = {pair: k for k, pair in enumerate(self.pairs)}
-        self._unordered = (UNORDERED,) * len(self.pairs)
+        self.orders = RowOrders(self.values, len(place.law.actions))
         longest = attempt(lambda: steps_straight_up(place))
         self.longest = None if isinstance(longest, Refused) else longest
         self._ends = SlopeEnds(place, self.slopes, self.values, chance=chance)
@@ -166,7 +121,7 @@ class SharedRow:
         """Return the state in which runs begin."""
         slopes = len(self.slopes)
         zeros = (self.values.zero,) * len(self.law.actions)
-        return Walk(0, 0, (0,) * slopes, zeros, (NO_ENTRY,) * slopes, self._unordered)
+        return Walk(0, 0, (0,) * slopes, zeros, (NO_ENTRY,) * slopes, self.orders.nothing)
 
     def normal(self, state: Walk, level: int) -> Walk:
         """Relax a state by a grid, and hide what cannot be met again.
@@ -180,12 +135,17 @@ class SharedRow:
         found = self._normal.get(key)
         if found is None:
             relaxed = tuple(self.values.relaxed(v, level) for v in state.entries)
-            order, final = self._unordered, self.is_final(state)
+            order, final = self.orders.nothing, self.is_final(state)
             if final or self.values.grids[level].ordered:
-                order = self._carried(state.entries, state.order, relaxed)
+                order = self.orders.carried(state.entries, state.order, relaxed)
+            if self.values.grids[level].blunt:
+                # Ties of intervals that were joined would not be transitive.
+                order = tuple(sign or UNORDERED for sign in order)
             if final and self._chance:  # (tables are looked up among the nodes of the other walk)
-                relaxed, order = self._without_dead(relaxed, order)
-            found = self._sorted(hidden, relaxed, order)
+                bridge = self.place.bridges[-1]
+                relaxed, order = self.orders.without_dead(relaxed, order, bridge)
+            groups = self._alike[hidden] if hidden else []
+            found = self.orders.exchanged(groups, relaxed, order)
             self._normal[key] = found
         if self.values.grids[level].blunt:
             seen = (NO_ENTRY,) * hidden + self._anything[hidden:]
@@ -193,84 +153,10 @@ class SharedRow:
             seen = tuple(self.values.seen_again(v, level) for v in above)
         return Walk(state.position, state.phase, words, found[0], seen, found[1])
 
-    def _without_dead(
-        self, entries: tuple[int, ...], order: tuple[int, ...]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Forget entries below that of the last bridge, on whose plateau the walk is for good.
-
-        They are never the largest again: the first use of the bridge ends the run, and until
-        then neither its entry changes nor theirs.
-        """
-        bridge, found = self.place.bridges[-1], list(entries)
-        for a in range(len(entries)):
-            if a != bridge:
-                pair = (min(a, bridge), max(a, bridge))
-                sign = self._compared(entries, order, *pair)
-                if sign is not None and sign * (1 if a < bridge else -1) < 0:
-                    found[a] = self._dead
-        if self._dead not in found:
-            return entries, order
-        kept = (
-            UNORDERED if self._dead in (found[a], found[b]) else sign
-            for (a, b), sign in zip(self.pairs, order, strict=True)
-        )
-        return tuple(found), tuple(kept)
-
     def _lumped(self, words: tuple[int, ...], level: int) -> tuple[int, ...]:
         """Return words that stand for lumps of words."""
         kind = self.values.grids[level].words
         return words if kind == Words.EACH else self._lumps[kind].of(words)
-
-    def _carried(
-        self, before: tuple[int, ...], order: tuple[int, ...], after: tuple[int, ...]
-    ) -> tuple[int, ...]:
-        """Return the orders of entries that were relaxed."""
-        values, found = self.values, []
-        for k, (a, b) in enumerate(self.pairs):
-            one, other = after[a], after[b]
-            if not self._has_open_order(one, other):
-                found.append(UNORDERED)
-            elif order[k] != UNORDERED:
-                found.append(order[k])
-            elif values.residual[before[a]] is None or values.residual[before[b]] is None:
-                found.append(UNORDERED)
-            else:
-                sign = values.residual_sign(before[a], before[b])
-                found.append(UNORDERED if sign is None else sign)
-        return tuple(found)
-
-    def _has_open_order(self, one: int, other: int) -> bool:
-        """Whether two entries have residuals whose order values do not tell."""
-        values = self.values
-        if values.residual[one] is None or values.residual[other] is None:
-            return False
-        return values.residual_sign(one, other) is None
-
-    def _sorted(
-        self, hidden: int, entries: tuple[int, ...], order: tuple[int, ...]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Exchange actions that are alike wherever the walk can still come."""
-        groups = self._alike[hidden] if hidden else []
-        if not groups:
-            return entries, order
-
-        def compare(a: int, b: int) -> int:
-            sign = self._ordered(order, a, b)
-            return entries[a] - entries[b] or (0 if sign == UNORDERED else sign)
-
-        put = list(range(len(entries)))
-        for group in groups:
-            for a, b in zip(group, sorted(group, key=cmp_to_key(compare)), strict=True):
-                put[a] = b
-        exchanged = tuple(self._ordered(order, put[a], put[b]) for a, b in self.pairs)
-        return tuple(entries[b] for b in put), exchanged
-
-    def _ordered(self, order: tuple[int, ...], a: int, b: int) -> int:
-        """Return what is known of the order of two entries."""
-        if a < b:
-            return order[self._pair[a, b]]
-        sign = order[self._pair[b, a]]
-        return sign if sign == UNORDERED else -sign
 
     def _exchangeable(self, hidden: int) -> list[list[int]]:
         """Return groups of actions that are accepted and rewarded alike above a slope."""
@@ -343,7 +229,7 @@ class SharedRow:
         plain = self._without_climbs(state, level)
         if plain.entries != state.entries:
             return [Ways(NOTHING, [Way(plain, CERTAIN, untold=self.forgotten(state, plain))])]
-        order = self._forgotten(state.order, action)
+        order = self.orders.without(state.order, action)
         return [
             Ways(
                 NOTHING,
@@ -363,7 +249,7 @@ class SharedRow:
     def _find_greedy(self, state: Walk) -> tuple[list[tuple[int, ...]], bool]:
         beaten: set[int] = set()
         ties: dict[int, list[int]] = {a: [a] for a in range(len(state.entries))}
-        for a, b in self.pairs:
+        for a, b in self.orders.pairs:
             match self.compare(state, a, b):
                 case 0:
                     ties[a].append(b)
@@ -381,22 +267,7 @@ class SharedRow:
 
     def compare(self, state: Walk, a: int, b: int) -> int | None:
         """Return the sign of the difference of two entries; None: it is open."""
-        return self._compared(state.entries, state.order, a, b)
-
-    def _compared(
-        self, entries: tuple[int, ...], order: tuple[int, ...], a: int, b: int
-    ) -> int | None:
-        one, other = entries[a], entries[b]
-        sign = self.values.sign(one, other)
-        if sign is None:
-            known = order[self._pair[a, b]]
-            if known != UNORDERED and self._same_depth(one, other):
-                return known
-        return sign
-
-    def _same_depth(self, one: int, other: int) -> bool:
-        x, y = self.values.residual[one], self.values.residual[other]
-        return x is not None and y is not None and x.depth == y.depth
+        return self.orders.compare(state.entries, state.order, a, b)
 
     def _tell(self, state: Walk, groups: list[tuple[int, ...]], level: int) -> Ways:
         """Tell the order of entries that may be the largest, as far as their climbs know it."""
@@ -428,7 +299,7 @@ class SharedRow:
 
     def told(self, state: Walk, asked: Sequence[int]) -> list[tuple[Way, Walk]]:
         """Return the ways in which the order of some entries may be told, and where they lead."""
-        pairs = [self._pair[pair] for pair in combinations(asked, 2)]
+        pairs = [self.orders.number[pair] for pair in combinations(asked, 2)]
         known = tuple(state.order[k] for k in pairs)
         found = []
         for outcome in self.values.orders(tuple(state.entries[a] for a in asked), known):
@@ -450,7 +321,7 @@ class SharedRow:
             else self.values.plain(v, mesh)
             for a, v in enumerate(state.entries)
         )
-        order = self._carried(state.entries, state.order, entries)
+        order = self.orders.carried(state.entries, state.order, entries)
         return state._replace(entries=entries, order=order)
 
     def without_laws(self, state: Walk) -> list[Way]:
@@ -477,18 +348,9 @@ class SharedRow:
         others = [b for group in groups if group is not chosen for b in group]
         for a in chosen:
             for b in others:
-                if self._same_depth(state.entries[a], state.entries[b]):
-                    order[self._pair[min(a, b), max(a, b)]] = 1 if a < b else -1
+                if self.orders.same_depth(state.entries[a], state.entries[b]):
+                    order[self.orders.number[min(a, b), max(a, b)]] = 1 if a < b else -1
         return state._replace(order=tuple(order))
-
-    def _forgotten(self, order: tuple[int, ...], action: int) -> tuple[int, ...]:
-        """Return orders after an entry got a new residual."""
-        if order == self._unordered:
-            return order
-        return tuple(
-            UNORDERED if action in pair else sign
-            for pair, sign in zip(self.pairs, order, strict=True)
-        )
 
     def _step(self, state: Walk, actions: tuple[int, ...]) -> Ways:
         i = self.plateau[state.position]
@@ -543,7 +405,7 @@ class SharedRow:
         before, after = self.values.residual[state.entries[action]], self.values.residual[value]
         order = state.order
         if not (keeps and before and after and after.depth == before.depth + 1):
-            order = self._forgotten(order, action)
+            order = self.orders.without(order, action)
         return state._replace(entries=_put(state.entries, action, value), order=order)
 
     def _climb(self, state: Walk, i: int) -> Ways:

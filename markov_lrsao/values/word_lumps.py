@@ -74,11 +74,11 @@ class Lumps:
 
 
 def _key(slope: Slope, word: int, kind: Words) -> tuple[object, ...]:
-    """Return what words of the same lump have in common; the fresh one is alone."""
+    """Return what words of the same lump have in common; the fresh one is mostly alone."""
     known = slope.words[word]
+    if kind == Words.SIDES and known.entry == DOWN:
+        return (DOWN,)  # fresh or not
     if kind == Words.EACH or word == 0:
         return (word,)
-    if kind == Words.SIDES and known.entry == DOWN:
-        return (DOWN,)
     key = (known.entry, slope.learnt[word], slope.falls[word])
     return (*key, known.signs) if kind == Words.SIGNS else key

@@ -11,7 +11,8 @@ from flint import fmpq
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.values.entries import UNORDERED, Climb, Entries, Grid
 from markov_lrsao.values.plateaus import plateaus_of
-from markov_lrsao.values.shared_row import SharedRow, coarse_grid, grids
+from markov_lrsao.values.row_grids import coarse_grid, grids
+from markov_lrsao.values.shared_row import SharedRow
 from tests.values.test_relearning import regions
 
 ALPHA, LAM, PENALTY = fmpq(4, 5), fmpq(1, 4), fmpq(5)
@@ -146,7 +147,7 @@ def test_a_choice_is_remembered_by_the_order() -> None:
     deep = walk.values.exactly(walk.values.levels[3])
     state = walk.start()._replace(position=middle, entries=(deep, wide, wide))
     first, second = walk.ways(state, 0)
-    pair = walk.pairs.index((wrong, bridge))
+    pair = walk.orders.pairs.index((wrong, bridge))
     # The wrong one is the larger: it is penalised wherever it moves, and the order is known.
     for target, *_ in first.targets:
         assert not isinstance(target, int)
@@ -186,4 +187,4 @@ def test_actions_that_are_alike_are_exchanged_with_their_orders() -> None:
 
 
 def order(walk: SharedRow, known: dict[tuple[int, int], int]) -> tuple[int, ...]:
-    return tuple(known.get(pair, UNORDERED) for pair in walk.pairs)
+    return tuple(known.get(pair, UNORDERED) for pair in walk.orders.pairs)

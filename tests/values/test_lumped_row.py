@@ -27,7 +27,7 @@ from markov_lrsao.values.quotient.planes import Equalities
 from markov_lrsao.values.quotient.plateaus import SharedEntries
 from markov_lrsao.values.quotient.systems import Place
 from markov_lrsao.values.remaining import Remaining
-from markov_lrsao.values.shared_row import coarse_grid
+from markov_lrsao.values.row_grids import coarse_grid
 
 NARROW = fmpq(1, 10**9)
 SIMULATED = Path(__file__).parents[2] / "docs" / "plateaus_simulated.csv"

@@ -26,7 +26,8 @@ from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.relearning import _bounded, enclose_shared_row, several_plateaus
 from markov_lrsao.values.row_graph import RowGraph
-from markov_lrsao.values.shared_row import SharedRow, coarse_grid, grids
+from markov_lrsao.values.row_grids import coarse_grid, grids
+from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.slopes import slope_of
 from markov_lrsao.values.solving import Answer
 from markov_lrsao.values.straight_up import steps_straight_up

@@ -23,13 +23,14 @@ from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.relearning import enclose_shared_row
 from markov_lrsao.values.row_graph import RowGraph
+from markov_lrsao.values.row_grids import coarse_grid
 from markov_lrsao.values.second_moments import (
     TimedEdges,
     lost_time,
     second_factorial_moment,
     timed_edges,
 )
-from markov_lrsao.values.shared_row import SharedRow, coarse_grid
+from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.slopes import TIMED, Slope, slope_of, waiting
 
 SIMULATED = Path(__file__).parents[2] / "docs" / "plateaus_simulated.csv"

@@ -1,0 +1,53 @@
+"""Grids by which states of a walk on a shared row are relaxed, from loose to fine."""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from markov_lrsao.values.entries import Grid
+from markov_lrsao.values.word_lumps import Words
+
+__all__ = ["coarse_grid", "grids", "lumped_grids"]
+
+_QUARTER = fmpq(1, 4)
+
+
+def coarse_grid(n: int, mesh: fmpq = _QUARTER) -> Grid:
+    """Return a grid with one mesh for everything."""
+    return Grid(mesh, mesh, min(mesh * n, _QUARTER), True, 14 * _digits(n))
+
+
+def grids(n: int) -> list[Grid]:
+    """Return grids from the loosest to the finest.
+
+    All but the last forget what was told of a climb, beside the order. The first two follow no
+    climbs, or hardly any.
+    """
+    short, long = 4 * _digits(n), 14 * _digits(n)
+    one, fine = fmpq(1), fmpq(1, 1 << 16)
+    return [
+        Grid(one, one, one, False, short // 2),
+        Grid(_QUARTER, _QUARTER, _QUARTER, False, short),
+        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
+        Grid(fine, fmpq(1, 1 << 12), min(fine * n, _QUARTER), True, long),
+    ]
+
+
+def lumped_grids(n: int) -> list[Grid]:
+    """Return grids on which words of slopes are lumped, from the loosest to the finest.
+
+    The first two know of entries little more than their depths: they have few states.
+    """
+    short, no_mesh = 4 * _digits(n), fmpq(1 << 20)
+    rough = (no_mesh, no_mesh, no_mesh, False, short // 4)
+    return [
+        Grid(*rough, Words.SIDES, blunt=True, ordered=False),
+        Grid(*rough, Words.KINDS, ordered=False),
+        Grid(*rough, Words.KINDS),
+        Grid(_QUARTER, _QUARTER, _QUARTER, False, short, Words.SIGNS),
+        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
+    ]
+
+
+def _digits(n: int) -> int:
+    return max(8, (5 * (n + 1)).bit_length())
