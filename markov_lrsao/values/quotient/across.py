@@ -199,7 +199,7 @@ class AcrossCut(System):
         events = []
         for e in law.proposals(int(law.kind[position]), greedy):
             weight = e.share.numerator(position, law.n) / law.denominator
-            if weight == 0:
+            if not weight:
                 continue
             to = position + e.moved
             factor = self.within if e.move.stays_in_row else self.keep
@@ -258,7 +258,7 @@ class AcrossCut(System):
         for e in law.proposals(int(law.kind[position]), actions):
             weight = e.share.numerator(position, law.n) / law.denominator
             to = position + e.moved
-            if weight == 0:
+            if not weight:
                 continue
             if to == law.optimum:
                 events.append(Event(e.share, weight, None))
