@@ -430,8 +430,8 @@ def _growth(folder: Path, twelve: Run, quick: bool) -> Sections:
         "Crossing counts in floats: time over n (l = 2)",
         ["n", "time"],
         rows,
-        "The constant part, about the time at n = 1000, is the derivation of patterns; "
-        "what is beyond it is fitted where it is noticeable.",
+        "The constant part, about the time at n = 1000, is deriving and merging patterns and the "
+        "blocks; what is beyond it is fitted where it is noticeable.",
     )
     if _storm_absent():
         return

@@ -50,6 +50,8 @@ def solving(folder: Path, quick: bool) -> Iterator[Section]:
         "the matrix, as is UMFPACK (its defaults, by its C interface: PyPI has no wheel of it; "
         "left out where the library is not found), and certify nothing. Which states are certain "
         "to reach the label is found beforehand for them, and by this project in its own time. "
+        "In egl that is nearly all there is to do: the linear solvers are given what is left, "
+        "so that its last column compares different work; there Storm's solve is the peer. "
         "plane: the walk on a square grid; random: as above; the others are model checkers' "
         "benchmarks built by Storm.",
     )

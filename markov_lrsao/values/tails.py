@@ -48,6 +48,7 @@ __all__ = [
     "around_cut",
     "before_cut",
     "merged_tail",
+    "moves_to_cut",
     "refined_decomposition",
 ]
 
@@ -324,13 +325,7 @@ class Tail:
         law, automata, row = self.law, self.automata, self.below
         kind, c = automata.place(self.cut - 1)
         patterns, boxes = automata.patterns[c], automata.boxes[c]
-        before = [
-            (k, action)
-            for (at, of, k, action, direction), to in automata.following.items()
-            if (at, of, direction, to) == (kind, c, UP, mark)
-            and law.kinds[kind][action][UP].accepted
-            and action in patterns[k].maximal
-        ]
+        before = moves_to_cut(automata, self.cut, mark)
         if len(before) != 1 or patterns[before[0][0]].undecided is not None:
             return self.clusters.of_box(row, patterns[mark], boxes[mark], self.safe[row])
         k, action = before[0]
@@ -343,6 +338,19 @@ class Tail:
             brought,
             self.safe[row],
         )
+
+
+def moves_to_cut(automata: RowAutomata, cut: int, mark: int) -> list[tuple[int, int]]:
+    """Return the (pattern, action) of the row below from which a move to the cut leaves a mark."""
+    law = automata.law
+    kind, c = automata.place(cut - 1)
+    return [
+        (k, action)
+        for (at, of, k, action, direction), to in automata.following.items()
+        if (at, of, direction, to) == (kind, c, UP, mark)
+        and law.kinds[kind][action][UP].accepted
+        and action in automata.patterns[c][k].maximal
+    ]
 
 
 def merged_tail(

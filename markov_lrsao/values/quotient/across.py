@@ -36,6 +36,7 @@ from markov_lrsao.values.quotient.systems import (
     largest_of,
 )
 from markov_lrsao.values.refinement import safe_actions
+from markov_lrsao.values.tails import moves_to_cut
 
 __all__ = ["DOOMED", "LOST", "AcrossCut"]
 
@@ -112,13 +113,7 @@ class AcrossCut(System):
         patterns = automata.patterns[c]
         found: dict[int, tuple[tuple[int, fmpq, fmpq] | None, tuple[fmpq, ...]]] = {}
         for mark in self.hit_with:
-            before = [
-                (k, action)
-                for (at, of, k, action, direction), to in automata.following.items()
-                if (at, of, direction, to) == (kind, c, UP, mark)
-                and law.kinds[kind][action][UP].accepted
-                and action in patterns[k].maximal
-            ]
+            before = moves_to_cut(automata, self.cut, mark)
             if len(before) == 1 and patterns[before[0][0]].undecided is None:
                 k, action = before[0]
                 entries = self._points(k, {action}, mark)
@@ -204,7 +199,7 @@ class AcrossCut(System):
         events = []
         for e in law.proposals(int(law.kind[position]), greedy):
             weight = e.share.numerator(position, law.n) / law.denominator
-            if weight == 0:
+            if not weight:
                 continue
             to = position + e.moved
             factor = self.within if e.move.stays_in_row else self.keep
@@ -263,7 +258,7 @@ class AcrossCut(System):
         for e in law.proposals(int(law.kind[position]), actions):
             weight = e.share.numerator(position, law.n) / law.denominator
             to = position + e.moved
-            if weight == 0:
+            if not weight:
                 continue
             if to == law.optimum:
                 events.append(Event(e.share, weight, None))
