@@ -23,7 +23,7 @@ from markov_lrsao.values.ways import Walk, Ways
 __all__ = ["RowGraph"]
 
 _LOOK_AROUND = 2_000
-_FLOOR = 1e-2
+_FLOOR, _HUGE = 1e-2, 1e10
 
 
 class RowGraph:
@@ -106,11 +106,14 @@ class RowGraph:
                 found[i] = [self._handed_down(i, thresholds)]
             else:
                 found[i] = self._expanded(i)
+            # Undivided masses grow without limit where loops have options: only where what is cut
+            # off must be tiny, since its bound is huge, are they of use.
+            shares = 1 if (self.walk.longest or 0.0) > _HUGE else len(found[i])
             for option in found[i]:
                 for target, ends in option.edges.items():
                     if target >= 0 and target not in found:
                         self._masses[target] += self._masses[i] * ends[1] / len(found[i])
-                        self._worst[target] += self._worst[i] * ends[1]
+                        self._worst[target] += self._worst[i] * ends[1] / shares
                         self._weigh(target, widths, self._weights[i])
                         matters = self._masses[target] * max(self._weights[target], floor)
                         matters = max(matters, self._worst[target] * floor)
