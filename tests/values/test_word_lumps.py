@@ -10,11 +10,13 @@ from flint import arb, fmpq
 from markov_lrsao import Landscape, runtime
 from markov_lrsao.model.families import regions
 from markov_lrsao.model.law import DOWN, StepLaw
+from markov_lrsao.values.entries import Climb
 from markov_lrsao.values.options import ends_of
 from markov_lrsao.values.plateaus import plateaus_of
 from markov_lrsao.values.relearning import _bounded
 from markov_lrsao.values.row_graph import RowGraph
-from markov_lrsao.values.row_grids import lumped_grids
+from markov_lrsao.values.row_grids import coarse_grid, lumped_grids
+from markov_lrsao.values.row_orders import RowOrders
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.word_lumps import Lumps, Words
 
@@ -94,3 +96,51 @@ def test_parts_of_an_entry_cover_it_and_have_one_depth_each() -> None:
             assert values.range[v].upper <= loose.upper
             if values.range[v].with_upper and values.range[v].upper == loose.upper:
                 assert loose.with_upper
+
+
+def test_climbs_become_intervals_before_a_depth_is_chosen() -> None:
+    """The interval may have swallowed a multiple of the climb that another entry still shows."""
+    place = plateaus_of(StepLaw.of(regions((3, 3, 3), "own").at(13)))
+    walk = SharedRow(place, lumped_grids(13))
+    values = walk.values
+    wide = values.number((values.levels[3] + values.levels[2]) / 2, fmpq(-1))
+    start = values.exactly(walk.alpha)
+    shows = values.number(fmpq(-30), fmpq(-30), fmpq(1), Climb(2, 1, start))
+    state = walk.start()._replace(entries=(shows, wide, wide, wide))
+    (way,) = walk.ways(state, 3)
+    ((after, *_, untold),) = way.targets
+    assert not isinstance(after, int)
+    assert all(values.climb[v] is None for v in after.entries)
+    assert untold >= values.untold(shows) > 0
+    assert len(walk.ways(after, 3)) == len(values.parts(wide)) > 1
+
+
+def test_nothing_but_dead_entries_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were entries above the last bridge forgotten as well, the truth would be excluded."""
+    landscape = regions((4, 4, 4, 4), "all-but-last").at(40)
+    truth = runtime(landscape, method="segments").total.value
+
+    def enclosed() -> tuple[fmpq, fmpq | None]:
+        graph = RowGraph(SharedRow(plateaus_of(StepLaw.of(landscape)), [coarse_grid(40)]))
+        graph.explore_likely(50_000, 1e-30)
+        found = _bounded(graph, 1).values[0][0]
+        return found.lower, found.upper
+
+    low, high = enclosed()
+    assert high is not None
+    assert low <= truth <= high
+    right, killed = RowOrders.without_dead, []
+
+    def too_much(
+        self: RowOrders, entries: tuple[int, ...], order: tuple[int, ...], bridge: int
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        entries, order = right(self, entries, order, bridge)
+        killed.append(entries)
+        alone = (e if a == bridge else self._values.dead for a, e in enumerate(entries))
+        return tuple(alone), self.nothing
+
+    monkeypatch.setattr(RowOrders, "without_dead", too_much)
+    low, high = enclosed()
+    assert killed
+    assert high is not None
+    assert high < truth
