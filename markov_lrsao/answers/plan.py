@@ -244,7 +244,7 @@ def plan(law: StepLaw, options: Options) -> Plan:
     then has the answer.
     """
     if options.method == "auto" and options.merge and law.n >= _LEAST_RELEARNT_N:
-        from markov_lrsao.values.relearning import several_plateaus
+        from markov_lrsao.values.plateaus import several_plateaus
 
         place = several_plateaus(law)
         if not isinstance(place, Refused):

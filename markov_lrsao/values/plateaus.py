@@ -7,13 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from markov_lrsao.errors import CrossingError
+from markov_lrsao.errors import CrossingError, Refused, attempt
 from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
 from markov_lrsao.values.slopes import TIMED, Slope, slope_of
 
-__all__ = ["Plateaus", "plateaus_of"]
+__all__ = ["LEAST_PLATEAUS", "Plateaus", "plateaus_of", "several_plateaus"]
+
+LEAST_PLATEAUS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,3 +95,15 @@ def _bridge(law: StepLaw, first: int, last: int) -> int:
     if len(found) != 1:
         raise CrossingError(f"the plateau {first}..{last} has not exactly one bridge")
     return found[0]
+
+
+def several_plateaus(law: StepLaw) -> Plateaus | Refused:
+    """Return the plateaus of a law, if it has at least three that share a row."""
+
+    def found() -> Plateaus:
+        place = plateaus_of(law)
+        if len(place.plateaus) < LEAST_PLATEAUS:
+            raise CrossingError("fewer than three plateaus share a row")
+        return place
+
+    return attempt(found)

@@ -23,7 +23,6 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.errors import (
-    CrossingError,
     Refused,
     SolverError,
     attempt,
@@ -31,13 +30,12 @@ from markov_lrsao.errors import (
 from markov_lrsao.exact.moments import central_enclosures
 from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Quantity
 from markov_lrsao.exact.rationals import to_float
-from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
 from markov_lrsao.values.entries import Grid
 from markov_lrsao.values.lumped_row import enclose_by_lumps
 from markov_lrsao.values.options import float_system, lost_of, steps_of
-from markov_lrsao.values.plateaus import Plateaus, plateaus_of
+from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.row_graph import RowGraph, too_large
 from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids
@@ -47,9 +45,8 @@ from markov_lrsao.values.solving import Answer
 from markov_lrsao.values.ways import Walk
 from markov_lrsao.values.word_lumps import Words
 
-__all__ = ["LEAST_PLATEAUS", "enclose_shared_row", "several_plateaus"]
+__all__ = ["enclose_shared_row"]
 
-LEAST_PLATEAUS = 3
 _LUMPED_PLATEAUS = 3
 """Lumps of values are worth their while on so many plateaus, with as many objectives, not more."""
 _MOST_STATES = 150_000
@@ -80,18 +77,6 @@ _SPARE = 1e-3
 """Times n: steps that states may add which are not looked at, where words are lumped."""
 _MOST_LUMPS, _MORE_LUMPS = 25_000, 40_000
 """About half a minute to make; more where more than the default width is asked for."""
-
-
-def several_plateaus(law: StepLaw) -> Plateaus | Refused:
-    """Return the plateaus of a law, if it has at least three that share a row."""
-
-    def found() -> Plateaus:
-        place = plateaus_of(law)
-        if len(place.plateaus) < LEAST_PLATEAUS:
-            raise CrossingError("fewer than three plateaus share a row")
-        return place
-
-    return attempt(found)
 
 
 def enclose_shared_row(

@@ -22,9 +22,9 @@ from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.values import relearning, shared_row
 from markov_lrsao.values.entries import UNORDERED, Entries, Ordered
 from markov_lrsao.values.options import float_system, steps_of
-from markov_lrsao.values.plateaus import Plateaus, plateaus_of
+from markov_lrsao.values.plateaus import Plateaus, plateaus_of, several_plateaus
 from markov_lrsao.values.policies import FloatSystem
-from markov_lrsao.values.relearning import _bounded, enclose_shared_row, several_plateaus
+from markov_lrsao.values.relearning import _bounded, enclose_shared_row
 from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid, grids
 from markov_lrsao.values.shared_row import SharedRow
