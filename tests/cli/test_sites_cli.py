@@ -6,6 +6,7 @@ import json
 
 import pytest
 from commands import Command
+from open_instances import left_open
 
 from markov_lrsao import Algorithm, Landscape, Parameters, StepLaw
 from markov_lrsao.answers import profile as profiles
@@ -17,6 +18,7 @@ from markov_lrsao.exact.rationals import rational
 @pytest.mark.slow
 def test_sites_print_both_ends(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles, "is_small", lambda law: False)
+    left_open(monkeypatch)
     law = StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.of("4/5", "1/10", "2")))
     decided = quotient(law, Options())
     assert isinstance(decided, Followed)
