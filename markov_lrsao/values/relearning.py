@@ -312,7 +312,7 @@ def _variance(
     longest = float(left.max(initial=0.0))
     if longest > 0:
         lost, before = lost_time(system, edges, np.minimum(left / longest, 1.0))
-        high += longest * (before + longest * lost) * (1 + 1e-12)
+        high = (high + longest * (before + longest * lost)) * (1 + 1e-12)  # few roundings
     ends = [
         (fmpq(1), m, fmpq(*c.as_integer_ratio()))
         for m, c in zip(_ends(mean), (low, high), strict=True)

@@ -75,7 +75,7 @@ def timed_edges(graph: RowGraph) -> TimedEdges:
     cut = set(graph.cut)
     option, target = list[int](), list[int]()
     numbers: list[tuple[float, float, float, float]] = []
-    second = np.zeros((2, len(graph.options)))
+    second, sizes = np.zeros((2, len(graph.options))), np.zeros(len(graph.options))
     at = 0
     for i in range(len(graph.states)):
         if i in cut:
@@ -90,8 +90,10 @@ def timed_edges(graph: RowGraph) -> TimedEdges:
                 target.append(number)
                 numbers.append((share[1], *first, untold + more))
                 second[:, at] += pairs
+                sizes[at] += max(abs(pairs[0]), abs(pairs[1]))
             at += 1
-    second += np.array([[-1.0], [1.0]]) * _ROUNDED * np.abs(second)
+    # They may cancel: what rounds off is measured by all parts, not by their sum.
+    second += np.array([[-1.0], [1.0]]) * _ROUNDED * sizes
     rows = np.array(numbers).reshape(-1, 4).T
     return TimedEdges(
         np.array(option, dtype=np.int64),

@@ -47,7 +47,8 @@ __all__ = ["SharedRow"]
 _DEPTHS = 12
 _NEGLIGIBLE = 1e-9
 """Steps that falls through a slope may add to E[T] without being followed."""
-_MORE = 1 + 1e-12  # for roundings
+_ROUNDED = 1e-12
+"""More than sums of a few numbers are rounded by, relative to their parts."""
 _MANY_ACTIONS, _SPARE = 5, 5e-3
 """With so many objectives, where enclosures are percents wide: this times n."""
 _PRIMES = (3, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
@@ -294,8 +295,8 @@ class SharedRow:
 
         Each climb belongs to one entry, and counts are independent.
         """
-        untold = self.values.untold
-        return max(0.0, sum(map(untold, before.entries)) - sum(map(untold, after.entries))) * _MORE
+        had, has = (sorted(map(self.values.untold, state.entries)) for state in (before, after))
+        return 0.0 if had == has else max(0.0, sum(had) - sum(has)) + _ROUNDED * sum(had)
 
     def told(self, state: Walk, asked: Sequence[int]) -> list[tuple[Way, Walk]]:
         """Return the ways in which the order of some entries may be told, and where they lead."""
