@@ -39,7 +39,7 @@ from markov_lrsao.values.row_orders import RowOrders
 from markov_lrsao.values.slope_ends import SlopeEnds
 from markov_lrsao.values.slopes import TIMED, waiting
 from markov_lrsao.values.straight_up import steps_straight_up
-from markov_lrsao.values.ways import Walk, Way, Ways, way_of
+from markov_lrsao.values.ways import Told, Walk, Way, Ways, way_of
 from markov_lrsao.values.word_lumps import Lumps, Words
 
 __all__ = ["SharedRow"]
@@ -78,8 +78,8 @@ class SharedRow:
         self._chance = chance
         p, self.n = place.parameters, place.law.n
         self.alpha, self.keep, self.lam = p.alpha, 1 - p.alpha, p.decay
-        self._seen = p.alpha * p.gamma
-        self._penalty = -p.alpha * p.r
+        self.seen = p.alpha * p.gamma
+        self.penalty = -p.alpha * p.r
         self.plateau = {q: i for i, (a, b) in enumerate(place.plateaus) for q in range(a, b + 1)}
         largest = fmpq(self.law.landscape.largest_gain) / (1 - p.gamma)
         marks = (-p.r / (1 - p.gamma), 1 / (1 - p.gamma), largest)
@@ -91,15 +91,15 @@ class SharedRow:
         self.values = Entries(self.n, laws, grids, fmpq(1, prime), marks, _DEPTHS)
         # A maximum that is seen is 0, or alpha gain + (1 - alpha) (less) + alpha gamma maximum.
         gains = [self._largest_gain(slope.last) for slope in self.slopes]
-        self._anything = tuple(
+        self.anything = tuple(
             self.values.number(fmpq(-1, prime), gain + p.gamma * largest, closed=True)
             for gain in gains
         )
         self.orders = RowOrders(self.values, len(place.law.actions))
         longest = attempt(lambda: steps_straight_up(place))
         self.longest = None if isinstance(longest, Refused) else longest
-        self._ends = SlopeEnds(place, self.slopes, self.values, chance=chance)
-        self._lumps = {kind: Lumps(self.slopes, self._ends.falls, kind) for kind in Words}
+        self.ends = SlopeEnds(place, self.slopes, self.values, chance=chance)
+        self.lumps = {kind: Lumps(self.slopes, self.ends.falls, kind) for kind in Words}
         self._alike = [self._exchangeable(h) for h in range(len(self.slopes))]
         self._hidden: dict[tuple[int, tuple[int, ...]], int] = {}
         self._greedy: dict[tuple[object, ...], tuple[list[tuple[int, ...]], bool]] = {}
@@ -132,32 +132,38 @@ class SharedRow:
         hidden = self.hidden(state)
         words = (0,) * hidden + self._lumped(state.words, level)[hidden:]
         above = (NO_ENTRY,) * hidden + state.above[hidden:]
-        key = (level, hidden, state.entries, state.order)
-        found = self._normal.get(key)
-        if found is None:
-            relaxed = tuple(self.values.relaxed(v, level) for v in state.entries)
-            order, final = self.orders.nothing, self.is_final(state)
-            if final or self.values.grids[level].ordered:
-                order = self.orders.carried(state.entries, state.order, relaxed)
-            if self.values.grids[level].blunt:
-                # Ties of intervals that were joined would not be transitive.
-                order = tuple(sign or UNORDERED for sign in order)
-            if final and self._chance:  # (tables are looked up among the nodes of the other walk)
-                bridge = self.place.bridges[-1]
-                relaxed, order = self.orders.without_dead(relaxed, order, bridge)
-            groups = self._alike[hidden] if hidden else []
-            found = self.orders.exchanged(groups, relaxed, order)
-            self._normal[key] = found
+        found = self.normal_row(state.entries, state.order, level, hidden)
         if self.values.grids[level].blunt:
-            seen = (NO_ENTRY,) * hidden + self._anything[hidden:]
+            seen = (NO_ENTRY,) * hidden + self.anything[hidden:]
         else:
             seen = tuple(self.values.seen_again(v, level) for v in above)
         return Walk(state.position, state.phase, words, found[0], seen, found[1])
 
+    def normal_row(
+        self, entries: tuple[int, ...], order: tuple[int, ...], level: int, hidden: int
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Relax entries by a grid, where so many slopes are hidden."""
+        key = (level, hidden, entries, order)
+        found = self._normal.get(key)
+        if found is None:
+            relaxed = tuple(self.values.relaxed(v, level) for v in entries)
+            known, final = self.orders.nothing, self._is_last(hidden)
+            if final or self.values.grids[level].ordered:
+                known = self.orders.carried(entries, order, relaxed)
+            if self.values.grids[level].blunt:
+                # Ties of intervals that were joined would not be transitive.
+                known = tuple(sign or UNORDERED for sign in known)
+            if final and self._chance:  # (tables are looked up among the nodes of the other walk)
+                bridge = self.place.bridges[-1]
+                relaxed, known = self.orders.without_dead(relaxed, known, bridge)
+            groups = self._alike[hidden] if hidden else []
+            found = self._normal[key] = self.orders.exchanged(groups, relaxed, known)
+        return found
+
     def _lumped(self, words: tuple[int, ...], level: int) -> tuple[int, ...]:
         """Return words that stand for lumps of words."""
         kind = self.values.grids[level].words
-        return words if kind == Words.EACH else self._lumps[kind].of(words)
+        return words if kind == Words.EACH else self.lumps[kind].of(words)
 
     def _exchangeable(self, hidden: int) -> list[list[int]]:
         """Return groups of actions that are accepted and rewarded alike above a slope."""
@@ -174,7 +180,10 @@ class SharedRow:
 
     def is_final(self, state: Walk) -> bool:
         """Whether the walk stays on the last plateau and the slope below it, or is lost."""
-        return 0 < self.hidden(state) == len(self.slopes) - 1
+        return self._is_last(self.hidden(state))
+
+    def _is_last(self, hidden: int) -> bool:
+        return 0 < hidden == len(self.slopes) - 1
 
     def hidden(self, state: Walk) -> int:
         """Return how many slopes are as good as never met again."""
@@ -185,13 +194,13 @@ class SharedRow:
             for s in range(len(self.slopes) - 1, 0, -1):
                 slope, word = self.slopes[s], state.words[s]
                 inside = slope.words[word].entry == UP and state.position >= slope.last
-                if inside and self._negligible(self._ends.falls[s][word]):
+                if inside and self.negligible(self.ends.falls[s][word]):
                     found = s
                     break
             self._hidden[key] = found
         return found
 
-    def _negligible(self, probability: float) -> bool:
+    def negligible(self, probability: float) -> bool:
         if self.longest is None:
             return probability == 0
         many = len(self.law.actions) >= _MANY_ACTIONS
@@ -203,22 +212,36 @@ class SharedRow:
         Targets are states that have not been relaxed, or `OPTIMUM`, or `LOST`.
         """
         if self.values.grids[level].words != Words.EACH:
-            for a, v in enumerate(state.entries):
-                if len(self.values.parts(v)) > 1:
-                    return self._parted(state, a, level)
+            parted = self.parted(state, level)
+            if parted is not None:
+                return parted
         if state.position not in self.plateau:
             s = self._slope_at(state)
-            lumps = self._lumps[self.values.grids[level].words]
+            lumps = self.lumps[self.values.grids[level].words]
             return [self._cross(state, level, s, word) for word in lumps.members(s, state.words[s])]
+        found = self.choices(state, level)
+        if isinstance(found, Told):
+            return found.options
+        return [self._step(chosen, group) for chosen, group in found]
+
+    def choices(self, state: Walk, level: int) -> Told | list[tuple[Walk, tuple[int, ...]]]:
+        """Return what is told before anything is chosen, or who may be greedy, each an option."""
         groups, tells = self.greedy(state)
         if tells:
             told = self._tell(state, groups, level)
             if self._chance or len(told.targets) == 1:
-                return [told]
-            return [Ways(told.steps, [Way(way.target, CERTAIN)]) for way in told.targets]
+                return Told([told])
+            return Told([Ways(told.steps, [Way(way.target, CERTAIN)]) for way in told.targets])
         if len(groups) == 1:
-            return [self._step(state, groups[0])]
-        return [self._step(self._chosen(state, groups, group), group) for group in groups]
+            return [(state, groups[0])]
+        return [(self._chosen(state, groups, group), group) for group in groups]
+
+    def parted(self, state: Walk, level: int) -> list[Ways] | None:
+        """Return the options of a state with an entry of several depths; None: there is none."""
+        for a, v in enumerate(state.entries):
+            if len(self.values.parts(v)) > 1:
+                return self._parted(state, a, level)
+        return None
 
     def _parted(self, state: Walk, action: int, level: int) -> list[Ways]:
         """Choose the depth of an entry that may have several: then orders can be known of it.
@@ -359,7 +382,7 @@ class SharedRow:
             return self._climb(state, i)
         key = (state.position, actions)
         if key not in self._moves:
-            self._moves[key] = self._proposals(state.position, actions)
+            self._moves[key] = self.proposals(state.position, actions)
         return Ways(
             CERTAIN,
             [
@@ -368,7 +391,7 @@ class SharedRow:
             ],
         )
 
-    def _proposals(self, p: int, actions: tuple[int, ...]) -> list[tuple[int, int, bool, Ends]]:
+    def proposals(self, p: int, actions: tuple[int, ...]) -> list[tuple[int, int, bool, Ends]]:
         return [
             (
                 action,
@@ -387,21 +410,21 @@ class SharedRow:
         q = p + 2 * direction - 1
         if not accepted:
             after = self.values.moved(value, self.lam, zero, None)
-            return self._learnt(state, action, after, keeps=False)
+            return self.learnt(state, action, after, keeps=False)
         if q == self.n:
             return OPTIMUM
         gain = self.alpha * self.law.reward(p, action, direction)
         if q in self.plateau:
             after = self.values.moved(value, self.lam, gain, None)
-            learnt = self._learnt(state, action, after, keeps=gain == self._penalty)
+            learnt = self.learnt(state, action, after, keeps=gain == self.penalty)
         else:
             above = state.above[self.plateau[p] - 1] if direction == DOWN else NO_ENTRY
-            seen = None if above == NO_ENTRY else (above, self._seen)
+            seen = None if above == NO_ENTRY else (above, self.seen)
             after = self.values.moved(value, self.keep, gain, seen)
-            learnt = self._learnt(state, action, after, keeps=False)
+            learnt = self.learnt(state, action, after, keeps=False)
         return self._arrive(learnt, q)
 
-    def _learnt(self, state: Walk, action: int, value: int, *, keeps: bool) -> Walk:
+    def learnt(self, state: Walk, action: int, value: int, *, keeps: bool) -> Walk:
         """Return the state with a new entry; a penalty keeps its residual, one level deeper."""
         before, after = self.values.residual[state.entries[action]], self.values.residual[value]
         order = state.order
@@ -411,22 +434,27 @@ class SharedRow:
 
     def _climb(self, state: Walk, i: int) -> Ways:
         """Use a bridge until its plateau is left."""
-        n, bridge, last = self.n, self.place.bridges[i], self.place.plateaus[i][1]
-        time = self._time(state.position, last)
+        n, last = self.n, self.place.plateaus[i][1]
+        time = self.time(state.position, last)
         steps = ends_of(time[1])
         if last + 1 == n:
             return Ways(steps, [Way(OPTIMUM, CERTAIN, steps, ends_of(time[2]))])
-        values, start, first = self.values, state.entries[bridge], state.position
+        after = self.climbed(state, i)
+        return Ways(steps, [Way(self._arrive(after, last + 1), CERTAIN, steps, ends_of(time[2]))])
+
+    def climbed(self, state: Walk, i: int) -> Walk:
+        """Return the state, its position left as it is, after a bridge has left its plateau."""
+        values, bridge, last = self.values, self.place.bridges[i], self.place.plateaus[i][1]
+        start, first = state.entries[bridge], state.position
         if start == values.zero:  # rejections do not matter
             start, first = values.exactly(self.alpha), first + 1
         if first <= last:
             value = values.number(self.alpha, self.alpha, self.keep, Climb(last, first, start))
         else:
             value = values.exactly(self.alpha)
-        after = self._learnt(state, bridge, value, keeps=False)
-        return Ways(steps, [Way(self._arrive(after, last + 1), CERTAIN, steps, ends_of(time[2]))])
+        return self.learnt(state, bridge, value, keeps=False)
 
-    def _time(self, first: int, last: int) -> Element:
+    def time(self, first: int, last: int) -> Element:
         """Return the generating function of the steps of a climb, all of them counted at once."""
         if (first, last) not in self._times:
             time: Element = (fmpq(1), fmpq(0), fmpq(0))
@@ -438,7 +466,7 @@ class SharedRow:
     def _cross(self, state: Walk, level: int, s: int, word: int) -> Ways:
         """Pass a slope, which sees no more of the shared row than its maximum."""
         slope = self.slopes[s]
-        steps, weights = self._ends.passages(s, word)
+        steps, weights = self.ends.passages(s, word)
         hides = s > 0 and self.hidden(state) == s
         targets: list[Way] = []
         for x, weight in zip(slope.words[word].passages, weights, strict=True):
@@ -450,7 +478,7 @@ class SharedRow:
                 targets.append(way_of(self._arrive(after, slope.first - 1), weight))
                 continue
             above = state.above[s]
-            for seen in self._ends.seen_above(state.entries, above, s, word, x.word, level):
+            for seen in self.ends.seen_above(state.entries, above, s, word, x.word, level):
                 up = after._replace(above=_put(state.above, s, seen.entry))
                 both = (
                     weight if seen.weight is None else multiply(weight, seen.weight[: len(weight)])

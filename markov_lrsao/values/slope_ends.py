@@ -85,16 +85,22 @@ class SlopeEnds:
         entries, above : the shared row, and what was seen before
         before, after : words of the slope
         """
-        slope, law = self._slopes[s], self._law
-        action, top = slope.learnt[after], slope.last
+        slope = self._slopes[s]
+        action = slope.learnt[after]
         if action is None:
             return [Seen(NO_ENTRY, None)]
+        waits = slope.learnt[before] is not None and slope.words[before].entry == UP
+        return self.seen_after(entries, above if waits else NO_ENTRY, s, action, level)
+
+    def seen_after(
+        self, entries: tuple[int, ...], old: int, s: int, action: int, level: int
+    ) -> list[Seen]:
+        """Return the same where the topmost row keeps an action, which was worth `old` before."""
+        law, top = self._law, self._slopes[s].last
         if law.accepted[top, action, DOWN] or not law.accepted[top, action, UP]:
             # Its entry would depend on how often the walk fell back below the top, and so would
             # what the slope's rows are: choices would tell more than words do.
             raise CrossingError(f"position {top} keeps an action that may also move down")
-        waits = slope.learnt[before] is not None and slope.words[before].entry == UP
-        old = above if waits else NO_ENTRY
         key = (level, s, action, old, entries)
         if key not in self._tops:
             gain = self._alpha * law.reward(top, action, UP)

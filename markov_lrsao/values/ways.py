@@ -7,7 +7,7 @@ from typing import NamedTuple
 from markov_lrsao.exact.series import Element
 from markov_lrsao.values.options import NOTHING, Ends, ends_of, signed_ends
 
-__all__ = ["Walk", "Way", "Ways", "way_of"]
+__all__ = ["Told", "Walk", "Way", "Ways", "way_of"]
 
 
 class Walk(NamedTuple):
@@ -46,6 +46,12 @@ class Ways(NamedTuple):
 
     steps: Ends
     targets: list[Way]
+
+
+class Told(NamedTuple):
+    """What is told of a state before anything is chosen in it."""
+
+    options: list[Ways]
 
 
 def way_of(target: Walk | int, weight: Element, untold: float = 0.0) -> Way:

@@ -68,6 +68,10 @@ class Lumps:
         """Return the names of the lumps of some words, one per slope."""
         return tuple(number[word] for number, word in zip(self._of, words, strict=True))
 
+    def name(self, s: int, word: int) -> int:
+        """Return the name of the lump of a word of one slope."""
+        return self._of[s][word]
+
     def members(self, s: int, name: int) -> list[int]:
         """Return the words of a lump."""
         return self._members[s][name]

@@ -1,0 +1,454 @@
+"""Exploring walks on a shared row, compiled: rows of the table by number, everything else here.
+
+A node is (level, position, phase, row, words of slopes, maxima seen). What happens to a row is
+looked up in a map that Python fills (`markov_lrsao.values.row_product`); a node that meets a gap in
+it waits. A key of the map is
+
+    tag, level, hidden slopes (or a slope), row, event (or an action), maximum seen.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
+from __future__ import annotations
+
+import numpy as np
+
+from markov_lrsao.compiled import compiled
+
+__all__ = ["EVENT", "FULL", "GAPS", "HAND", "PROGRAM", "SEEN", "WORKED", "explore", "insert", "number"]
+
+EVENT, PROGRAM, HAND, SEEN = 0, 1, 2, 3
+WORKED, GAPS, FULL = 0, 1, 2
+_PARTED, _TOLD = 0, 1
+_OPTIMUM, _LOST = -1, -2
+_DOWN, _UP = 0, 1
+
+
+@compiled(forceinline=True, allocates=False)
+def _mixed(z):
+    """Return well mixed bits of an integer (splitmix64's finisher)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled(forceinline=True, allocates=False)
+def _copy(to, node):
+    for k in range(len(to)):
+        to[k] = node[k]
+
+
+@compiled(forceinline=True, allocates=False)
+def _key(tag, level, hidden, row, event, seen):
+    head = (((np.int64(tag) << 3 | np.int64(level)) << 3 | np.int64(hidden)) << 24) | np.int64(row)
+    return (head << 12 | np.int64(event)) << 16 | np.int64(seen + 1)
+
+
+@compiled(allocates=False)
+def _find(keys, key):
+    """Return where a key stands, or where it would."""
+    mask = np.uint64(len(keys) - 1)
+    at = _mixed(np.uint64(key)) & mask
+    while keys[at] != -1 and keys[at] != key:
+        at = (at + np.uint64(1)) & mask
+    return at
+
+
+@compiled(allocates=False)
+def insert(keys, items, new_keys, new_items):
+    """Put items into a map that has room for them."""
+    for i in range(len(new_keys)):
+        at = _find(keys, new_keys[i])
+        keys[at] = new_keys[i]
+        items[at] = new_items[i]
+
+
+@compiled(allocates=False)
+def _look_up(maps, tag, level, hidden, row, event, seen, gaps):
+    """Return an item of the map; -1: there is none yet, and it is asked for."""
+    keys, items = maps
+    key = _key(tag, level, hidden, row, event, seen)
+    at = _find(keys, key)
+    if keys[at] == key:
+        return items[at]
+    wanted, number = gaps
+    if number[0] < len(wanted):
+        wanted[number[0]] = key
+        number[0] += 1
+    return np.int32(-1)
+
+
+@compiled(forceinline=True, allocates=False)
+def _hidden(words, position, last, negligible):
+    for s in range(len(last) - 1, 0, -1):
+        if position >= last[s] and negligible[s, words[s]]:
+            return s
+    return 0
+
+
+@compiled(allocates=False)
+def _normal_words(node, level, hidden, lump, blunt, anything, relaxed):
+    """Relax words and maxima of a node in place."""
+    slopes = len(anything)
+    for s in range(slopes):
+        if s < hidden:
+            node[4 + s] = 0
+            node[4 + slopes + s] = -1
+            continue
+        node[4 + s] = lump[level, s, node[4 + s]]
+        if blunt[level]:
+            node[4 + slopes + s] = anything[s]
+        elif node[4 + slopes + s] >= 0:
+            node[4 + slopes + s] = relaxed[level, node[4 + slopes + s]]
+
+
+@compiled(allocates=False)
+def number(nodes, count, table, node):
+    """Return the number of a node, and whether it is new."""
+    mixed = np.uint64(0)
+    for x in node:
+        mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + np.uint64(x + 2))
+    mask = np.uint64(len(table) - 1)
+    at = mixed & mask
+    while table[at] >= 0:
+        i = table[at]
+        same = True
+        for k in range(len(node)):
+            if nodes[i, k] != node[k]:
+                same = False
+                break
+        if same:
+            return i, False
+        at = (at + np.uint64(1)) & mask
+    if count[0] >= len(nodes):
+        return -1, False
+    i = count[0]
+    table[at] = i
+    for k in range(len(node)):
+        nodes[i, k] = node[k]
+    count[0] += 1
+    return i, True
+
+
+@compiled(allocates=False)
+def _seek(nodes, table, node):
+    """Return the number of a node that is known, or -1."""
+    mixed = np.uint64(0)
+    for x in node:
+        mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + np.uint64(x + 2))
+    mask = np.uint64(len(table) - 1)
+    at = mixed & mask
+    while table[at] >= 0:
+        i = table[at]
+        same = True
+        for k in range(len(node)):
+            if nodes[i, k] != node[k]:
+                same = False
+                break
+        if same:
+            return i
+        at = (at + np.uint64(1)) & mask
+    return -1
+
+
+@compiled(allocates=False)
+def _emit(dry, work, level, row, event, seen, low, high, setting, maps, gaps, found, graph, before):
+    """Add a way to the node in `work`, whose row is still to be looked up; False: a gap."""
+    last, negligible, lump, blunt, anything, relaxed = setting
+    node, image = work
+    slopes = len(anything)
+    words = node[4 : 4 + slopes]
+    hidden = _hidden(words, node[1], last, negligible)
+    after = _look_up(maps, EVENT, level, hidden, row, event, seen, gaps)
+    if after < 0:
+        return False
+    _normal_words(node, level, hidden, lump, blunt, anything, relaxed)
+    node[0], node[3] = level, after
+    old_nodes, old_table, old_widths = before
+    width = -1.0
+    if len(old_widths) and level > 0:
+        _copy(image, node)
+        hidden = _hidden(words, node[1], last, negligible)
+        coarse = _look_up(maps, EVENT, 0, hidden, after, 0, -1, gaps)
+        if coarse < 0:
+            return False
+        if not dry:
+            _normal_words(image, 0, hidden, lump, blunt, anything, relaxed)
+            image[0], image[3] = 0, coarse
+            j = _seek(old_nodes, old_table, image)
+            if j >= 0:
+                width = old_widths[j]
+    if dry:
+        return True
+    nodes, count, table, weights = graph
+    i, new = number(nodes, count, table, node)
+    if new:
+        weights[i] = width
+    targets, lows, highs, edges = found
+    targets[edges[0]] = i
+    lows[edges[0]] = low
+    highs[edges[0]] = high
+    edges[0] += 1
+    return True
+
+
+@compiled(allocates=False)
+def _fixed(target, low, high, found):
+    targets, lows, highs, edges = found
+    targets[edges[0]] = target
+    lows[edges[0]] = low
+    highs[edges[0]] = high
+    edges[0] += 1
+
+
+@compiled(allocates=False)
+def _begin_option(i, low, high, options, edges):
+    owners, steps_low, steps_high, starts, number = options
+    k = number[0]
+    owners[k], steps_low[k], steps_high[k], starts[k] = i, low, high, edges[0]
+    number[0] += 1
+
+
+@compiled(allocates=False)
+def _cross(dry, i, s, work, origin, plain, slopes_of, setting, maps, seens, gaps, found, options,
+           graph, before):  # fmt: skip
+    """Pass a slope: an option for every word of the lump."""
+    entry, learnt, members_first, members, passed_first, side, after, low, high, steps = slopes_of
+    seen_first, seen_entry, seen_low, seen_high = seens
+    first_position, milestone = plain
+    last, negligible, _, _, anything, _ = setting
+    node = work[0]
+    slopes, level, name = len(anything), origin[0], origin[4 + s]
+    hides = s > 0 and _hidden(origin[4 : 4 + slopes], origin[1], last, negligible) == s
+    fine = True
+    for m in range(members_first[level, s, name, 0], members_first[level, s, name, 1]):
+        word = members[m]
+        if not dry:
+            _begin_option(i, steps[s, word, 0], steps[s, word, 1], options, found[3])
+        for x in range(passed_first[s, word], passed_first[s, word + 1]):
+            if side[x] == _DOWN and hides:
+                if not dry:
+                    _fixed(_LOST, low[x], high[x], found)
+                continue
+            _copy(node, origin)
+            node[4 + s] = after[x]
+            if side[x] == _DOWN:
+                node[1] = first_position[s] - 1
+                fine &= _emit(dry, work, level, origin[3], 0, -1, low[x], high[x], setting, maps,
+                              gaps, found, graph, before)  # fmt: skip
+                continue
+            action = learnt[s, after[x]]
+            first, end = -1, 0
+            if action >= 0:
+                waits = learnt[s, word] >= 0 and entry[s, word] == _UP
+                old = origin[4 + slopes + s] if waits else np.int32(-1)
+                listed = _look_up(maps, SEEN, level, s, origin[3], action, old, gaps)
+                if listed < 0:
+                    fine = False
+                    continue
+                first, end = seen_first[listed], seen_first[listed + 1]
+            for y in range(first, end):
+                _copy(node, origin)
+                node[4 + s] = after[x]
+                node[1] = last[s] + 1
+                node[2] = max(node[2], milestone[node[1]])
+                a, b = low[x], high[x]
+                if y >= 0:
+                    node[4 + slopes + s] = seen_entry[y]
+                    a, b = a * seen_low[y] * (1 - 1e-15), b * seen_high[y] * (1 + 1e-15)
+                else:
+                    node[4 + slopes + s] = -1
+                fine &= _emit(dry, work, level, origin[3], 0, -1, a, b, setting, maps, gaps,
+                              found, graph, before)  # fmt: skip
+    return fine
+
+
+@compiled(allocates=False)
+def _act(dry, i, row, group, work, origin, moves, plain, setting, maps, gaps, found, options,
+         graph, before):  # fmt: skip
+    """Let the greedy actions propose moves, or a bridge climb; return whether there was no gap."""
+    plateau, accepted, event, reads, rejected, bridge, climbing, climb_steps, end, shares = moves
+    milestone = plain[1]
+    node, p = work[0], origin[1]
+    level, n, slopes = origin[0], len(plateau) - 1, len(setting[4])
+    k = plateau[p]
+    if group == 1 << bridge[k]:
+        if not dry:
+            _begin_option(i, climb_steps[p, 0], climb_steps[p, 1], options, found[3])
+        if end[k] + 1 == n:
+            if not dry:
+                _fixed(_OPTIMUM, 1.0, 1.0, found)
+            return True
+        _copy(node, origin)
+        node[1] = end[k] + 1
+        node[2] = max(node[2], milestone[node[1]])
+        return _emit(dry, work, level, row, climbing[p], -1, 1.0, 1.0, setting, maps, gaps, found,
+                     graph, before)  # fmt: skip
+    if not dry:
+        _begin_option(i, 1.0, 1.0, options, found[3])
+    number = 0
+    for a in range(len(rejected)):
+        number += (group >> a) & 1
+    fine = True
+    for a in range(len(rejected)):
+        if not (group >> a) & 1:
+            continue
+        for d in range(2):
+            low, high = shares[p, d, number, 0], shares[p, d, number, 1]
+            if high == 0.0:
+                continue
+            q = p + 2 * d - 1
+            _copy(node, origin)
+            if not accepted[p, a, d]:
+                fine &= _emit(dry, work, level, row, rejected[a], -1, low, high, setting, maps,
+                              gaps, found, graph, before)  # fmt: skip
+                continue
+            if q == n:
+                if not dry:
+                    _fixed(_OPTIMUM, low, high, found)
+                continue
+            seen = np.int32(-1)
+            if reads[p, a, d] >= 0:
+                seen = origin[4 + slopes + reads[p, a, d]]
+            node[1] = q
+            node[2] = max(node[2], milestone[q])
+            fine &= _emit(dry, work, level, row, event[p, a, d], seen, low, high, setting, maps,
+                          gaps, found, graph, before)  # fmt: skip
+    return fine
+
+
+@compiled(allocates=False)
+def _expand(dry, i, work, origin, moves, plain, slopes_of, setting, maps, programs, seens, gaps,
+            found, options, graph, before, lumped, slope_at):  # fmt: skip
+    """Add the options of a node; return whether there was no gap."""
+    kind, first_option, option_row, option_group, first_way, way_row, way_low, way_high = programs
+    last, negligible, _, _, anything, _ = setting
+    level, p, slopes = origin[0], origin[1], len(anything)
+    inside = moves[0][p] >= 0
+    if inside or lumped[level]:
+        hidden = _hidden(origin[4 : 4 + slopes], p, last, negligible)
+        program = _look_up(maps, PROGRAM, level, hidden, origin[3], 0, -1, gaps)
+        if program < 0:
+            return False
+        if kind[program] == _PARTED or (inside and kind[program] == _TOLD):
+            for o in range(first_option[program], first_option[program + 1]):
+                if not dry:
+                    _begin_option(i, 0.0, 0.0, options, found[3])
+                for w in range(first_way[o], first_way[o + 1]):
+                    _copy(work[0], origin)
+                    if not _emit(dry, work, level, way_row[w], 0, -1, way_low[w], way_high[w],
+                                 setting, maps, gaps, found, graph, before):  # fmt: skip
+                        return False
+            return True
+        if inside:
+            fine = True
+            for o in range(first_option[program], first_option[program + 1]):
+                fine &= _act(dry, i, option_row[o], option_group[o], work, origin, moves, plain,
+                             setting, maps, gaps, found, options, graph, before)  # fmt: skip
+            return fine
+    s = 0
+    while slope_at[s, slopes_of[0][s, origin[4 + s]]] != p:
+        s += 1
+    return _cross(dry, i, s, work, origin, plain, slopes_of, setting, maps, seens, gaps, found,
+                  options, graph, before)  # fmt: skip
+
+
+@compiled(allocates=False)
+def _hand_down(dry, i, to, work, origin, setting, maps, hands, gaps, found, options, graph,
+               before):  # fmt: skip
+    """Lead to the same state on a looser grid; return whether there was no gap."""
+    first_way, way_row, way_low, way_high = hands
+    last, negligible, _, _, anything, _ = setting
+    hidden = _hidden(origin[4 : 4 + len(anything)], origin[1], last, negligible)
+    listed = _look_up(maps, HAND, to, hidden, origin[3], 0, -1, gaps)
+    if listed < 0:
+        return False
+    if not dry:
+        _begin_option(i, 0.0, 0.0, options, found[3])
+    fine = True
+    for w in range(first_way[listed], first_way[listed + 1]):
+        _copy(work[0], origin)
+        fine &= _emit(dry, work, to, way_row[w], 0, -1, way_low[w], way_high[w], setting, maps,
+                      gaps, found, graph, before)  # fmt: skip
+    return fine
+
+
+@compiled(allocates=False)
+def _level_below(matters, level, thresholds):
+    """Return the finest looser grid on which a node would be expanded."""
+    level -= 1
+    while level > 0 and matters < thresholds[level]:
+        level -= 1
+    return level
+
+
+@compiled(allocates=False)
+def explore(queue, ends, waiting, waits, least, most, moves, plain, slopes_of, setting, maps,
+            programs, hands, seens, gaps, found, options, graph, before, lumped, slope_at, masses,
+            state, expanded, thresholds, cost, last_weight, work):  # fmt: skip
+    """Expand queued nodes, and those that come to matter by it.
+
+    Nodes whose (mass * what a step more or less of it costs) reaches `least` join the queue.
+    Returns `GAPS` if nodes wait for gaps in the map, `FULL` if there is no room for more.
+    """
+    nodes, count, table, weights = graph
+    targets, _, highs, edges = found
+    _, _, _, starts, begun = options
+    wanted, asked = gaps
+    origin = work[2]
+    inner = (work[0], work[1])
+    slopes = len(setting[4])
+    room = 20_000
+    while ends[0] < ends[1]:
+        if (
+            edges[0] + room > len(targets)
+            or begun[0] + room > len(starts)
+            or count[0] + room > len(nodes)
+        ):
+            return FULL
+        if asked[0] + room > len(wanted):
+            return GAPS
+        if expanded[0] >= most:
+            return WORKED
+        i = queue[ends[0] % len(queue)]
+        ends[0] += 1
+        _copy(origin, nodes[i])
+        level = origin[0]
+        matters = masses[i] * weights[i]
+        hidden = _hidden(origin[4 : 4 + slopes], origin[1], setting[0], setting[1])
+        if 0 < hidden and hidden == slopes - 1:
+            matters *= last_weight
+        down = level > 0 and matters < thresholds[level]
+        fine = True
+        first_option, first_edge = begun[0], edges[0]
+        for dry in (True, False):
+            if down:
+                to = _level_below(matters, level, thresholds)
+                fine = _hand_down(dry, i, to, inner, origin, setting, maps, hands, gaps, found,
+                                  options, graph, before)  # fmt: skip
+            else:
+                fine = _expand(dry, i, inner, origin, moves, plain, slopes_of, setting, maps,
+                               programs, seens, gaps, found, options, graph, before, lumped,
+                               slope_at)  # fmt: skip
+            if not fine:
+                break
+        if not fine:
+            waiting[waits[0]] = i
+            waits[0] += 1
+            continue
+        if begun[0] == first_option:  # orders that exclude each other: no run is ever here
+            _begin_option(i, 0.0, 0.0, options, edges)
+        state[i] = 2
+        expanded[0] += 1
+        share = masses[i] / (begun[0] - first_option)
+        for e in range(first_edge, edges[0]):
+            t = targets[e]
+            if t < 0:
+                continue
+            if weights[t] < 0:
+                weights[t] = weights[i]
+            masses[t] += share * highs[e]
+            if state[t] == 0 and masses[t] * max(weights[t], cost[nodes[t, 1]]) >= least:
+                state[t] = 1
+                queue[ends[1] % len(queue)] = t
+                ends[1] += 1
+    return GAPS if waits[0] else WORKED
