@@ -244,7 +244,8 @@ def test_a_bound_that_forgets_what_is_cut_off_is_seen() -> None:
     walk.explore_likely(60)
     found = walk.walk.anywhere
     assert found is not None
-    walk.walk.anywhere = replace(found, upper=dict.fromkeys(found.upper, 0.0))
+    nothing = dict.fromkeys(found.upper, 0.0)
+    walk.walk.anywhere = replace(found, lower=nothing, upper=nothing)
     assert not contains(_bounded(walk, 1).values[0][0], truth)
 
 
