@@ -3,9 +3,10 @@ r"""E[T] on three and more plateaus that share a row: enclosures at any n.
 The walk of `markov_lrsao.values.shared_row` is bounded over all ways in which open comparisons may
 turn out. Values are followed finely where that matters, and orders are carried along
 (`markov_lrsao.values.row_graph`). Runs that fall through a slope which hides what is below, and
-states that do not fit, are bounded crudely (`markov_lrsao.values.straight_up`): with a bridge for
-each plateau a whole slope is fallen through with probability 1e-33 at n = 100. On three plateaus
-with two bridges a coarse mesh and lumps of values (`markov_lrsao.values.lumped_row`) come first.
+states that do not fit, are bounded by their position (`markov_lrsao.values.anywhere`): with a
+bridge for each plateau a whole slope is fallen through with probability 1e-33 at n = 100. On three
+plateaus with two bridges a coarse mesh and lumps of values (`markov_lrsao.values.lumped_row`) come
+first.
 All these enclosures hold, and so does what they have in common.
 
 Variances come from the same walk, with weights that know how long everything took
@@ -47,8 +48,11 @@ from markov_lrsao.values.word_lumps import Words
 
 __all__ = ["enclose_shared_row"]
 
+Floats = npt.NDArray[np.float64]
 _LUMPED_PLATEAUS = 3
 """Lumps of values are worth their while on so many plateaus, with as many objectives, not more."""
+_MODERATE = 1e9
+"""Steps left that do not drown others in roundings."""
 _MOST_STATES = 150_000
 """About half a minute to explore."""
 _FEWER_STATES = 60_000
@@ -232,16 +236,16 @@ def _is_lumped(graph: RowGraph) -> bool:
 
 
 def _negligible(graph: RowGraph) -> float:
-    """Return about the probability of what need not be looked at.
+    """Return about how many steps need not be looked at.
 
-    What is left then is bounded by a number that is far too large, for a variance by its square.
+    For a variance they count once more by what is left then, which is far too large a number.
     """
     longest = graph.walk.longest
     if longest is None:
         return 0.0
     if _is_lumped(graph):
-        return _SPARE * graph.walk.n / longest
-    return _NEGLIGIBLE / (longest * max(1.0, longest) if graph.walk.timed else longest)
+        return _SPARE * graph.walk.n
+    return _NEGLIGIBLE / (max(1.0, longest) if graph.walk.timed else 1.0)
 
 
 def _fits(graph: RowGraph) -> bool:
@@ -251,7 +255,7 @@ def _fits(graph: RowGraph) -> bool:
 
 def _cost(graph: RowGraph) -> float:
     """Return about how many steps are added for what was cut off."""
-    return graph.left * (graph.walk.longest or np.inf)
+    return np.inf if graph.walk.longest is None else graph.left
 
 
 def _widths(graph: RowGraph, widths: dict[Walk, float]) -> tuple[float, float]:
@@ -279,39 +283,54 @@ def _useful(graph: RowGraph, moments: int, most: int) -> Answer:
 def _bounded(graph: RowGraph, moments: int) -> Answer:
     """Bound E[T] and the phases over all options.
 
-    States that were cut off, and runs that were lost, cost nothing at the lower end. At the upper
-    end what they cost at most is added for the worst of all choices, apart from those that the
-    other steps are bounded over: the two maxima are at least the maximum of the sum.
+    States that were cut off, and runs that were lost, cost what is left at most at their position
+    at the upper end (`markov_lrsao.values.anywhere`). At the lower end states that were cut off
+    cost what is left at least for the whole run, and nothing for its phases.
     """
     system = float_system(graph.options, len(graph.states))
     steps = steps_of(graph.options)
     phase = np.array([o.phase for o in graph.options])
-    left = _left(graph)
-    most = float(left.max(initial=0.0))
+    left, least = _left(graph), _least_left(graph)
     values = []
-    for counted in counted_phases(graph.walk.law):
+    for k, counted in enumerate(counted_phases(graph.walk.law)):
         marked = np.array(counted)[phase]
-        low, high = system.enclose([s * marked for s in steps])
-        if most > 0:
-            # What is left belongs to the phase of the state or to a later one.
-            later = phase <= max(k for k, counts in enumerate(counted) if counts)
-            share = system.small_bound(np.where(later, left / most, 0.0))
-            high += fmpq(*(share * most * (1 + 1e-12)).as_integer_ratio())  # few roundings
-        values.append([Quantity.enclosed(low, high)] + [UNKNOWN] * (moments - 1))
+        # What is left belongs to the phase of the state or to a later one.
+        later = phase <= max(k for k, counts in enumerate(counted) if counts)
+        low, high = steps[0] * marked + (0.0 if k else least), steps[1] * marked
+        values.append(
+            [_enclosed(system, low, high, np.where(later, left, 0.0))] + [UNKNOWN] * (moments - 1)
+        )
     if graph.walk.timed and moments > 1:
         values[0][1] = _variance(graph, system, values[0][0], left)
     return Answer(values, "crossing", len(graph.states), undecided=_undecided(graph, system))
 
 
-def _variance(
-    graph: RowGraph, system: FloatSystem, mean: Quantity, left: npt.NDArray[np.float64]
-) -> Quantity:
+def _enclosed(system: FloatSystem, low: Floats, high: Floats, left: Floats) -> Quantity:
+    """Enclose a sum of costs to which what is left may come at the upper end.
+
+    Where what is left is moderate, all costs are bounded together. Where it is huge it would drown
+    the others in roundings, and is added for the worst of all choices, apart from those that the
+    others are bounded over: the two maxima are at least the maximum of the sum.
+    """
+    most = float(left.max(initial=0.0))
+    if most <= _MODERATE:
+        return Quantity.enclosed(*system.enclose([low, (high + left) * (1 + 1e-15)]))
+    lower, upper = system.enclose([low, high])
+    share = system.small_bound(left / most)
+    upper += fmpq(*(share * most * (1 + 1e-12)).as_integer_ratio())  # few roundings
+    return Quantity.enclosed(lower, upper)
+
+
+def _variance(graph: RowGraph, system: FloatSystem, mean: Quantity, left: Floats) -> Quantity:
     """Return what is known of Var[T]."""
     edges = timed_edges(graph)
     low, high = second_factorial_moment(system, edges, steps_of(graph.options))
-    longest = float(left.max(initial=0.0))
-    if longest > 0:
-        lost, before = lost_time(system, edges, np.minimum(left / longest, 1.0))
+    if left.any():
+        longest = graph.walk.longest
+        assert longest is not None
+        gone = lost_of(graph.options)
+        gone[np.isin(system.owner, graph.cut)] = 1.0
+        lost, before = lost_time(system, edges, gone)
         high = (high + longest * (before + longest * lost)) * (1 + 1e-12)  # few roundings
     ends = [
         (fmpq(1), m, fmpq(*c.as_integer_ratio()))
@@ -324,15 +343,28 @@ def _ends(quantity: Quantity) -> tuple[fmpq, fmpq]:
     return quantity.lower, _upper(quantity)
 
 
-def _left(graph: RowGraph) -> npt.NDArray[np.float64]:
+def _left(graph: RowGraph) -> Floats:
     """Return per option a bound of E[steps from a state on that was cut off, or a lost run]."""
-    longest, cut = graph.walk.longest, set(graph.cut)
-    gone = lost_of(graph.options)
-    gone[[i for i, option in enumerate(graph.options) if option.owner in cut]] = 1.0
-    if not gone.any():
-        return gone
-    assert longest is not None
-    return gone * (longest * (1 + 1e-15))
+    walk, cut = graph.walk, set(graph.cut)
+    left = lost_of(graph.options)
+    for i in np.flatnonzero(left).tolist():
+        left[i] *= walk.most_left_to_lost(graph.states[graph.options[i].owner]) * (1 + 1e-15)
+    for i, option in enumerate(graph.options):
+        if option.owner in cut:
+            assert walk.anywhere is not None
+            left[i] = walk.most_left(graph.states[option.owner])
+    return left
+
+
+def _least_left(graph: RowGraph) -> Floats:
+    """Return per option a bound from below of E[steps from a state on that was cut off]."""
+    anywhere, cut = graph.walk.anywhere, set(graph.cut)
+    least = np.zeros(len(graph.options))
+    if anywhere is not None:
+        for i, option in enumerate(graph.options):
+            if option.owner in cut:
+                least[i] = anywhere.lower[graph.states[option.owner].position]
+    return least
 
 
 def _undecided(graph: RowGraph, system: FloatSystem) -> fmpq | None:

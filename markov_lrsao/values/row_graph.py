@@ -7,12 +7,13 @@ climbs know have been told. Both are right whatever is chosen, so that the choic
 estimates: a node is expanded if (probability of being met) * (width of what is left, from a
 coarser exploration) exceeds a threshold. Nodes of level 0 are always expanded.
 
-Where not all nodes fit, the likeliest are looked at; the others are `cut`.
+Where not all nodes fit, those are looked at that would cost most: (probability of being met) *
+(bound of the steps left at their position). The others are `cut`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 
 from markov_lrsao.errors import StateSpaceTooLargeError
@@ -23,7 +24,7 @@ from markov_lrsao.values.ways import Walk, Ways
 __all__ = ["RowGraph"]
 
 _LOOK_AROUND = 2_000
-_FLOOR, _HUGE = 1e-2, 1e10
+_FLOOR, _HUGE = 1e-2, 1e6
 
 
 class RowGraph:
@@ -34,7 +35,8 @@ class RowGraph:
     states, levels : the nodes; node 0 is the start
     options : grouped by owner, in its order
     cut : nodes that were met and not looked at; their options lead nowhere
-    left : about the probability of meeting one of these
+    left : about the steps left at most to runs which meet one of these; the probability of meeting
+        one, if these steps are not bounded
     open : number of nodes in which a comparison stays open
     """
 
@@ -49,6 +51,7 @@ class RowGraph:
         self._number: dict[tuple[int, Walk], int] = {}
         self._masses: list[float] = []
         self._worst: list[float] = []  # the same if whoever chooses wants to come there
+        self._most: list[float] = []  # bounds of the steps left
         self._weights: list[float] = []
         self._handed: dict[int, int] = {}
         self._last = 1.0
@@ -81,8 +84,8 @@ class RowGraph:
 
         Parameters
         ----------
-        negligible : stop when the nodes that are left have about this probability. Masses are
-            estimates that order the nodes; no bound rests on them
+        negligible : stop when the nodes that are left may cost about so many steps (`left`). Masses
+            are estimates that order the nodes; no bound rests on them
         level : where to begin
         thresholds : per level; nodes that matter less are handed down
         widths : of what is left, about, per state of level 0; `width` is that of the start
@@ -92,13 +95,13 @@ class RowGraph:
         self._begin(level)
         self._weights[0] = width
         found: dict[int, list[Option]] = {}
-        queue, floor = [(-1.0, 0)], _FLOOR * width  # states that leave nothing open come too
+        queue = [(-1.0, 0)]
         while queue and len(found) < most:
             _, i = heappop(queue)
             if i in found:  # its mass grew after it had been queued
                 continue
             if negligible and len(found) % _LOOK_AROUND == 0:
-                left = sum(m for k, m in enumerate(self._worst) if k not in found)
+                left = self._cost(k for k in range(len(self.states)) if k not in found)
                 if left <= negligible:
                     break
             at = self.levels[i]
@@ -115,16 +118,19 @@ class RowGraph:
                         self._masses[target] += self._masses[i] * ends[1] / len(found[i])
                         self._worst[target] += self._worst[i] * ends[1] / shares
                         self._weigh(target, widths, self._weights[i])
-                        matters = self._masses[target] * max(self._weights[target], floor)
-                        matters = max(matters, self._worst[target] * floor)
-                        heappush(queue, (-matters, target))
+                        met = max(self._masses[target], self._worst[target] * _FLOOR)
+                        heappush(queue, (-met * self._most[target], target))
         self.cut = [i for i in range(len(self.states)) if i not in found]
-        self.left = sum(self._worst[i] for i in self.cut)
+        self.left = self._cost(self.cut)
         self.options = [
             option
             for i, state in enumerate(self.states)
             for option in found.get(i) or (Option(i, state.phase, (0.0, 0.0), {}),)
         ]
+
+    def _cost(self, nodes: Iterable[int]) -> float:
+        """Estimate the steps that are added if these nodes are not looked at."""
+        return sum(self._worst[i] * self._most[i] for i in nodes)
 
     def _matters(self, i: int) -> float:
         """Estimate what a node adds to the width; there are few states on the last plateau."""
@@ -143,7 +149,7 @@ class RowGraph:
         self.states, self.levels, self.options, self.cut = [], [], [], []
         self._number, self._masses, self._weights, self.open, self.left = {}, [], [], 0, 0.0
         self._handed = {}
-        self._worst = []
+        self._worst, self._most = [], []
         self._node(self.walk.start(), level)
         self._masses[0] = self._worst[0] = self._weights[0] = 1.0
 
@@ -156,6 +162,7 @@ class RowGraph:
             self.levels.append(level)
             self._masses.append(0.0)
             self._worst.append(0.0)
+            self._most.append(self.walk.most_left(relaxed))
             self._weights.append(-1.0)
         return number
 

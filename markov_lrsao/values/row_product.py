@@ -146,6 +146,10 @@ class RowProduct:
         self._moves = self._all_moves()
         self._slopes = self._all_slopes()
         self._setting = self._all_settings()
+        self._most_left = np.full(walk.n + 1, np.inf)
+        if walk.anywhere is not None:
+            for p, steps in walk.anywhere.upper.items():
+                self._most_left[p] = steps
 
     def _row(self, row: Row) -> int:
         number = self._numbers.setdefault(row, len(self.rows))
@@ -282,7 +286,9 @@ class RowProduct:
         lump = np.zeros((len(grids), len(slopes), most), dtype=np.int32)
         for s, slope in enumerate(slopes):
             for w, word in enumerate(slope.words):
-                negligible[s, w] = word.entry == UP and walk.negligible(walk.ends.falls[s][w])
+                negligible[s, w] = word.entry == UP and walk.negligible(
+                    walk.ends.falls[s][w], slope.first - 1
+                )
                 for level, grid in enumerate(grids):
                     lump[level, s, w] = walk.lumps[grid.words].name(s, w)
         blunt = np.array([grid.blunt for grid in grids])
@@ -316,8 +322,8 @@ class RowProduct:
         from markov_lrsao.values.kernels.row_product import FULL, WORKED, explore
 
         walk = self.walk
-        bound = walk.longest or 1.0
-        cost = np.full(walk.n + 1, floor * width)
+        bound = self._most_left
+        cost = bound * floor
         limits = np.zeros(len(walk.values.grids))
         limits[: len(thresholds)] = thresholds
         fields = 4 + 2 * len(walk.slopes)
@@ -368,7 +374,7 @@ class RowProduct:
             alive = np.flatnonzero(state[: count[0]] == 0)
             if not len(alive):
                 break
-            if negligible and masses[alive].sum() * bound <= negligible:
+            if negligible and (masses[alive] * bound[nodes[alive, 1]]).sum() <= negligible:
                 break
             matters = masses[alive] * np.maximum(weights[alive], cost[nodes[alive, 1]])
             least = min(least, float(matters.max())) / _ROUND
@@ -411,7 +417,6 @@ class RowProduct:
         )
         first = np.searchsorted(owner, np.arange(size))
         several = int((np.bincount(owner, minlength=size) > 1).sum())
-        bound = self.walk.longest or np.inf
         return Product(
             nodes[:size].copy(),
             table,
@@ -419,7 +424,7 @@ class RowProduct:
             (steps[0], steps[1]),
             lost,
             cut,
-            float(masses[cut].sum() * bound) if len(cut) else 0.0,
+            float((masses[cut] * self._most_left[nodes[cut, 1]]).sum()),
             several,
         )
 

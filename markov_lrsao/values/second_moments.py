@@ -25,7 +25,7 @@ solution over all options, with every cost at its worst.
 
 *Lost runs* and states that were cut off are counted as if the run ended there: T becomes t. What
 this leaves out is E[t R + (R choose 2); lost], with E[R | all that happened] <= L
-(`markov_lrsao.values.straight_up`); it is at most L E[t; lost] + L^2 P(lost), since E[R (R + 1) /
+(`markov_lrsao.values.anywhere`); it is at most L E[t; lost] + L^2 P(lost), since E[R (R + 1) /
 2], a sum over all steps of what is left then, is at most L E[R]. E[t; lost] is the coefficient of
 x of the same recursion in which a lost run has the weight 1, and every other 0.
 """

@@ -32,13 +32,13 @@ from flint import fmpq
 from markov_lrsao.errors import CrossingError, Refused, attempt
 from markov_lrsao.exact.series import Element, multiply
 from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.values.anywhere import Anywhere, bounds_anywhere
 from markov_lrsao.values.entries import NO_ENTRY, UNORDERED, Climb, Entries, Grid
 from markov_lrsao.values.options import CERTAIN, LOST, NOTHING, OPTIMUM, Ends, ends_of
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.row_orders import RowOrders
 from markov_lrsao.values.slope_ends import SlopeEnds
 from markov_lrsao.values.slopes import TIMED, waiting
-from markov_lrsao.values.straight_up import steps_straight_up
 from markov_lrsao.values.ways import Told, Walk, Way, Ways, way_of
 from markov_lrsao.values.word_lumps import Lumps, Words
 
@@ -96,8 +96,8 @@ class SharedRow:
             for gain in gains
         )
         self.orders = RowOrders(self.values, len(place.law.actions))
-        longest = attempt(lambda: steps_straight_up(place))
-        self.longest = None if isinstance(longest, Refused) else longest
+        anywhere = attempt(lambda: bounds_anywhere(place, self.slopes))
+        self.anywhere: Anywhere | None = None if isinstance(anywhere, Refused) else anywhere
         self.ends = SlopeEnds(place, self.slopes, self.values, chance=chance)
         self.lumps = {kind: Lumps(self.slopes, self.ends.falls, kind) for kind in Words}
         self._alike = [self._exchangeable(h) for h in range(len(self.slopes))]
@@ -106,6 +106,11 @@ class SharedRow:
         self._normal: dict[tuple[object, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._moves: dict[tuple[int, tuple[int, ...]], list[tuple[int, int, bool, Ends]]] = {}
         self._times: dict[tuple[int, int], Element] = {}
+
+    @property
+    def longest(self) -> float | None:
+        """A bound of E[steps left] in every state, if there is one."""
+        return None if self.anywhere is None else self.anywhere.largest
 
     def _largest_gain(self, position: int) -> fmpq:
         law = self.law
@@ -194,17 +199,28 @@ class SharedRow:
             for s in range(len(self.slopes) - 1, 0, -1):
                 slope, word = self.slopes[s], state.words[s]
                 inside = slope.words[word].entry == UP and state.position >= slope.last
-                if inside and self.negligible(self.ends.falls[s][word]):
+                if inside and self.negligible(self.ends.falls[s][word], slope.first - 1):
                     found = s
                     break
             self._hidden[key] = found
         return found
 
-    def negligible(self, probability: float) -> bool:
-        if self.longest is None:
+    def negligible(self, probability: float, position: int) -> bool:
+        """Whether runs need not be followed that come to a position with this probability."""
+        if self.anywhere is None:
             return probability == 0
         many = len(self.law.actions) >= _MANY_ACTIONS
-        return probability * self.longest <= (_SPARE * self.n if many else _NEGLIGIBLE)
+        left = probability * self.anywhere.upper[position]
+        return left <= (_SPARE * self.n if many else _NEGLIGIBLE)
+
+    def most_left(self, state: Walk) -> float:
+        """Return a bound of E[steps left] in a state, from its position; 1 if there is none."""
+        return 1.0 if self.anywhere is None else self.anywhere.upper[state.position]
+
+    def most_left_to_lost(self, state: Walk) -> float:
+        """Return the same for runs that are lost from a state: they fall through its slope."""
+        assert self.anywhere is not None, "runs are lost only where what is left is bounded"
+        return self.anywhere.upper[self.slopes[self._slope_at(state)].first - 1]
 
     def ways(self, state: Walk, level: int) -> list[Ways]:
         """Return the options of a state, each with what may happen.

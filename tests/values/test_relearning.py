@@ -20,6 +20,7 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.law import DOWN, StepLaw
 from markov_lrsao.model.parameters import Parameters
 from markov_lrsao.values import relearning, shared_row
+from markov_lrsao.values.anywhere import Anywhere
 from markov_lrsao.values.entries import UNORDERED, Entries, Ordered
 from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.plateaus import Plateaus, plateaus_of, several_plateaus
@@ -241,7 +242,10 @@ def test_a_bound_that_forgets_what_is_cut_off_is_seen() -> None:
     truth = runtime(landscape, method="crossing").total.value
     walk = graph_of(plateaus_of(StepLaw.of(landscape)))
     walk.explore_likely(60)
-    walk.walk.longest = 0.0
+    found = walk.walk.anywhere
+    assert found is not None
+    nothing = dict.fromkeys(found.upper, 0.0)
+    walk.walk.anywhere = replace(found, lower=nothing, upper=nothing)
     assert not contains(_bounded(walk, 1).values[0][0], truth)
 
 
@@ -263,10 +267,10 @@ def test_going_straight_up_is_not_bounded_where_a_move_up_is_rejected() -> None:
 
 
 def test_without_that_bound_all_states_must_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> float:
+    def refuse(*_: object) -> Anywhere:
         raise CrossingError("an objective rejects a move up at position 8")
 
-    monkeypatch.setattr(shared_row, "steps_straight_up", refuse)
+    monkeypatch.setattr(shared_row, "bounds_anywhere", refuse)
     place = plateaus_of(StepLaw.of(Landscape.jump(11, 2)))
     truth = runtime(Landscape.jump(11, 2), method="crossing").total.value
     found = enclose_shared_row(place, 1, tolerance=ANY_WIDTH)
