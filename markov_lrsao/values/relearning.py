@@ -38,7 +38,9 @@ from markov_lrsao.values.lumped_row import enclose_by_lumps
 from markov_lrsao.values.options import float_system, lost_of, steps_of
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.policies import FloatSystem
-from markov_lrsao.values.row_graph import RowGraph, too_large
+from markov_lrsao.values.row_bounds import Explored, too_large
+from markov_lrsao.values.row_enclosure import enclose_by_product
+from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids
 from markov_lrsao.values.second_moments import lost_time, second_factorial_moment, timed_edges
 from markov_lrsao.values.shared_row import SharedRow
@@ -51,14 +53,14 @@ __all__ = ["enclose_shared_row"]
 Floats = npt.NDArray[np.float64]
 _LUMPED_PLATEAUS = 3
 """Lumps of values are worth their while on so many plateaus, with as many objectives, not more."""
-_MODERATE = 1e9
-"""Steps left that do not drown others in roundings."""
 _MOST_STATES = 150_000
 """About half a minute to explore."""
 _FEWER_STATES = 60_000
 """The same for what comes after the coarse mesh, which has given an answer by then."""
 _NEGLIGIBLE = 1e-7
 """Steps that states which are not looked at may add to E[T], about."""
+_MOST_NODES = 800_000
+"""Of the product: a minute or so to explore and to solve."""
 _MOST_REFINED, _MOST_LUMPED = 250_000, 150_000
 _FIRST_THRESHOLD, _FINER, _GROWTH = 1e-3, 6, 1.6
 _ROOM = 3
@@ -93,31 +95,49 @@ def enclose_shared_row(
 ) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
     most, fewer = largest or _MOST_STATES, largest or _FEWER_STATES
-    many = len(place.law.actions) > _FEW_ACTIONS
+    actions = len(place.law.actions)
+    many = actions > _FEW_ACTIONS
+    product = partial(
+        enclose_by_product,
+        place,
+        moments,
+        tolerance=tolerance,
+        largest=largest or _MOST_NODES,
+        lumped=actions >= _FEW_ACTIONS,
+    )
     refined = partial(
         _refined, place, moments, tolerance, largest or (_MOST_LUMPED if many else _MOST_REFINED)
     )
-    ways = [refined]
-    if not many:
-        ways.append(partial(_coarse, place, moments, most, grids(place.law.n)[-2]))
-    if len(place.plateaus) <= _LUMPED_PLATEAUS >= len(place.law.actions):
+    ways = [product]
+    if len(place.plateaus) <= _LUMPED_PLATEAUS >= actions:
         lumps = partial(_by_lumps, place, moments, tolerance, fewer)
-        ways = [partial(_coarse, place, moments, most, coarse_grid(place.law.n)), lumps, refined]
-    best: Answer | Refused | None = None
-    with progress("refining values", total=len(ways)) as bar:
-        for way in ways:
+        coarse = partial(_coarse, place, moments, most, coarse_grid(place.law.n))
+        ways = [coarse, lumps, product]
+    with progress("refining values", total=len(ways) + 1) as bar:
+        best = attempt(ways[0])
+        for way in ways[1:]:
             bar.advance()
-            found = attempt(way)
-            if isinstance(best, Answer):
-                best = best if isinstance(found, Refused) else _both(best, found)
-            else:
-                best = found
-            if isinstance(best, Answer) and best.relative_width <= tolerance:
-                if not _wants_variance(best, place, moments):
-                    break
-                ways[-1] = partial(_refined, place, moments, tolerance, fewer)
-    assert best is not None
+            if _is_narrow(best, tolerance):
+                break
+            best = _better(best, attempt(way))
+        bar.advance()
+        # The product has no variance, and with few objectives it is not always the narrowest.
+        if isinstance(best, Refused) or (not many and not _is_narrow(best, tolerance)):
+            best = _better(best, attempt(refined))
+        elif not many and _wants_variance(best, place, moments):
+            best = _better(best, attempt(partial(_refined, place, moments, tolerance, fewer)))
     return best
+
+
+def _better(best: Answer | Refused, found: Answer | Refused) -> Answer | Refused:
+    """Return what was found so far and now, together."""
+    if not isinstance(best, Answer):
+        return found
+    return best if isinstance(found, Refused) else _both(best, found)
+
+
+def _is_narrow(found: Answer | Refused, tolerance: fmpq) -> bool:
+    return isinstance(found, Answer) and found.relative_width <= tolerance
 
 
 def _wants_variance(answer: Answer, place: Plateaus, moments: int) -> bool:
@@ -287,38 +307,28 @@ def _bounded(graph: RowGraph, moments: int) -> Answer:
     at the upper end (`markov_lrsao.values.anywhere`). At the lower end states that were cut off
     cost what is left at least for the whole run, and nothing for its phases.
     """
-    system = float_system(graph.options, len(graph.states))
-    steps = steps_of(graph.options)
-    phase = np.array([o.phase for o in graph.options])
-    left, least = _left(graph), _least_left(graph)
-    values = []
-    for k, counted in enumerate(counted_phases(graph.walk.law)):
-        marked = np.array(counted)[phase]
-        # What is left belongs to the phase of the state or to a later one.
-        later = phase <= max(k for k, counts in enumerate(counted) if counts)
-        low, high = steps[0] * marked + (0.0 if k else least), steps[1] * marked
-        values.append(
-            [_enclosed(system, low, high, np.where(later, left, 0.0))] + [UNKNOWN] * (moments - 1)
-        )
+    found = _explored(graph)
+    whole, *phases = counted_phases(graph.walk.law)
+    assert all(whole)
+    values = [[q, *[UNKNOWN] * (moments - 1)] for q in (found.total(), *map(found.phase, phases))]
     if graph.walk.timed and moments > 1:
-        values[0][1] = _variance(graph, system, values[0][0], left)
-    return Answer(values, "crossing", len(graph.states), undecided=_undecided(graph, system))
+        variance = attempt(
+            lambda: _variance(graph, found.system, values[0][0], found.most), (SolverError,)
+        )
+        values[0][1] = UNKNOWN if isinstance(variance, Refused) else variance
+    return Answer(values, "crossing", len(graph.states), undecided=found.undecided())
 
 
-def _enclosed(system: FloatSystem, low: Floats, high: Floats, left: Floats) -> Quantity:
-    """Enclose a sum of costs to which what is left may come at the upper end.
-
-    Where what is left is moderate, all costs are bounded together. Where it is huge it would drown
-    the others in roundings, and is added for the worst of all choices, apart from those that the
-    others are bounded over: the two maxima are at least the maximum of the sum.
-    """
-    most = float(left.max(initial=0.0))
-    if most <= _MODERATE:
-        return Quantity.enclosed(*system.enclose([low, (high + left) * (1 + 1e-15)]))
-    lower, upper = system.enclose([low, high])
-    share = system.small_bound(left / most)
-    upper += fmpq(*(share * most * (1 + 1e-12)).as_integer_ratio())  # few roundings
-    return Quantity.enclosed(lower, upper)
+def _explored(graph: RowGraph) -> Explored:
+    return Explored(
+        float_system(graph.options, len(graph.states)),
+        steps_of(graph.options),
+        np.array([o.phase for o in graph.options]),
+        _least_left(graph),
+        _left(graph),
+        np.array(graph.cut, dtype=np.int64),
+        lost_of(graph.options),
+    )
 
 
 def _variance(graph: RowGraph, system: FloatSystem, mean: Quantity, left: Floats) -> Quantity:
@@ -365,18 +375,3 @@ def _least_left(graph: RowGraph) -> Floats:
             if option.owner in cut:
                 least[i] = anywhere.lower[graph.states[option.owner].position]
     return least
-
-
-def _undecided(graph: RowGraph, system: FloatSystem) -> fmpq | None:
-    """Return a bound of the probability of ever meeting what is open; None: nothing is."""
-    from scipy.sparse import diags_array
-
-    lost = lost_of(graph.options)
-    if not graph.open and not graph.cut and not lost.any():
-        return None
-    number = np.bincount(system.owner)
-    met = (number[system.owner] > 1) | np.isin(system.owner, graph.cut)
-    upper = (diags_array(1.0 - met) @ system.upper).tocsr()
-    ended = FloatSystem(system.owner, system.first, upper, upper)
-    bound = float(ended.bound(np.where(met, 1.0, lost), 1)[0])
-    return fmpq(*min(1.0, bound).as_integer_ratio())

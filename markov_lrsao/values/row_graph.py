@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 
-from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.values.options import NOTHING, Ends, Option, total
+from markov_lrsao.values.row_bounds import too_large
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.ways import Walk, Ways
 
@@ -201,12 +201,3 @@ class RowGraph:
             number = target if isinstance(target, int) else self._node(target, level)
             edges[number] = total(edges[number], ends) if number in edges else ends
         return Option(i, self.states[i].phase, way.steps, edges)
-
-
-def too_large(largest: int) -> StateSpaceTooLargeError:
-    """Return the error that a walk has too many states."""
-    return StateSpaceTooLargeError(
-        f"following the shared row takes more than {largest:,} states; "
-        f"raise `max_states`, or estimate with `simulate()`",
-        advised=True,
-    )

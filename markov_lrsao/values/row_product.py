@@ -299,7 +299,7 @@ class RowProduct:
     def explore(
         self,
         most: int,
-        negligible: float,
+        negligible: float = 0.0,
         *,
         level: int = 0,
         thresholds: Sequence[float] = (0.0,),
@@ -402,27 +402,25 @@ class RowProduct:
         lengths = np.concatenate((lengths, np.zeros(len(cut), dtype=np.int64)))
         order = np.argsort(owner, kind="stable")
         option_of = np.repeat(np.arange(number), lengths[:number])
-        targets, low, high = (x[:edges] for x in found[:3])
+        targets, least, most = (x[:edges] for x in found[:3])
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         rows, inner = place[option_of], targets >= 0
         lower, upper = (
             csr_array((x[inner], (rows[inner], targets[inner])), shape=(len(owner), size))
-            for x in (low, high)
+            for x in (least, most)
         )
-        lost = np.bincount(rows[targets == LOST], high[targets == LOST], len(owner)) * (1 + 1e-12)
+        lost = np.bincount(rows[targets == LOST], most[targets == LOST], len(owner)) * (1 + 1e-12)
         owner = owner[order]
-        steps = tuple(
-            np.concatenate((x[:number], np.zeros(len(cut))))[order] for x in options[1:3]
-        )
+        low, high = (np.append(x[:number], np.zeros(len(cut)))[order] for x in options[1:3])
         first = np.searchsorted(owner, np.arange(size))
         several = int((np.bincount(owner, minlength=size) > 1).sum())
         return Product(
             nodes[:size].copy(),
             table,
             FloatSystem(owner, first, lower, upper),
-            (steps[0], steps[1]),
-            lost,
+            (low, high),
+            lost.astype(np.float64),
             cut,
             float((masses[cut] * self._most_left[nodes[cut, 1]]).sum()),
             several,

@@ -398,7 +398,7 @@ class SharedRow:
             return self._climb(state, i)
         key = (state.position, actions)
         if key not in self._moves:
-            self._moves[key] = self.proposals(state.position, actions)
+            self._moves[key] = self._proposals(state.position, actions)
         return Ways(
             CERTAIN,
             [
@@ -407,7 +407,7 @@ class SharedRow:
             ],
         )
 
-    def proposals(self, p: int, actions: tuple[int, ...]) -> list[tuple[int, int, bool, Ends]]:
+    def _proposals(self, p: int, actions: tuple[int, ...]) -> list[tuple[int, int, bool, Ends]]:
         return [
             (
                 action,

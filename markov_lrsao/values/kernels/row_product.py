@@ -14,7 +14,18 @@ import numpy as np
 
 from markov_lrsao.compiled import compiled
 
-__all__ = ["EVENT", "FULL", "GAPS", "HAND", "PROGRAM", "SEEN", "WORKED", "explore", "insert", "number"]
+__all__ = [
+    "EVENT",
+    "FULL",
+    "GAPS",
+    "HAND",
+    "PROGRAM",
+    "SEEN",
+    "WORKED",
+    "explore",
+    "insert",
+    "number",
+]
 
 EVENT, PROGRAM, HAND, SEEN = 0, 1, 2, 3
 WORKED, GAPS, FULL = 0, 1, 2
@@ -390,7 +401,7 @@ def explore(queue, ends, waiting, waits, least, most, moves, plain, slopes_of, s
     Nodes whose (mass * what a step more or less of it costs) reaches `least` join the queue.
     Returns `GAPS` if nodes wait for gaps in the map, `FULL` if there is no room for more.
     """
-    nodes, count, table, weights = graph
+    nodes, count, _, weights = graph
     targets, _, highs, edges = found
     _, _, _, starts, begun = options
     wanted, asked = gaps
@@ -415,7 +426,7 @@ def explore(queue, ends, waiting, waits, least, most, moves, plain, slopes_of, s
         level = origin[0]
         matters = masses[i] * weights[i]
         hidden = _hidden(origin[4 : 4 + slopes], origin[1], setting[0], setting[1])
-        if 0 < hidden and hidden == slopes - 1:
+        if hidden > 0 and hidden == slopes - 1:
             matters *= last_weight
         down = level > 0 and matters < thresholds[level]
         fine = True

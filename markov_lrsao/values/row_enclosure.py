@@ -1,0 +1,149 @@
+r"""E[T] on plateaus that share a row, where words and rows multiply: enclosures from the product.
+
+The product of rows and what is around them (`markov_lrsao.values.row_product`) is explored again
+and again: first on the loosest grid, on which words of slopes are lumped and entries are little
+more than their depths; then on all grids at once, nodes that matter less than a threshold being
+handed down, with a lower threshold each time. What matters is told by the widths that the loosest
+grid leaves open. It ends when the enclosure is narrow enough, stays as wide as it was, or does not
+fit any more. All enclosures hold, and so does what they have in common.
+
+Phases take as many solutions each as the whole run, and are bounded on the largest exploration that
+is not too large for that; the last one is the whole run less all others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import fmpq
+
+from markov_lrsao.exact.quantity import UNKNOWN, Quantity
+from markov_lrsao.exact.rationals import to_float
+from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.values.answer import Answer
+from markov_lrsao.values.enclosure import counted_phases
+from markov_lrsao.values.plateaus import Plateaus
+from markov_lrsao.values.policies import FloatArray
+from markov_lrsao.values.row_bounds import Explored, too_large
+from markov_lrsao.values.row_grids import grids, lumped_grids
+from markov_lrsao.values.row_product import Product, RowProduct, Widths
+from markov_lrsao.values.shared_row import SharedRow
+
+__all__ = ["enclose_by_product"]
+
+_LUMPED_SHARES, _SHARES = (0.0, 0.01, 0.1, 0.3, 1.0), (0.0, 0.02, 0.1, 1.0)
+"""Of the threshold, per grid: looser ones have fewer states."""
+_LAST = 100.0
+"""How much more states matter that stay on the last plateau, where words are lumped."""
+_FIRST_THRESHOLD, _FINER = 1e-3, 6.0
+_STILL = 0.95
+"""An enclosure that is so wide, beside the one before, will not become much narrower."""
+_FEW = 200_000
+"""Nodes on which phases are bounded, too."""
+_WIDEST = fmpq(100)
+
+
+def enclose_by_product(
+    place: Plateaus,
+    moments: int,
+    *,
+    tolerance: fmpq,
+    largest: int,
+    lumped: bool,
+    progress: Progress = no_progress,
+) -> Answer:
+    """Return enclosures of E[T] and of the phases; higher moments stay unknown.
+
+    Parameters
+    ----------
+    tolerance : relative width that is narrow enough
+    largest : so many nodes are looked at in one exploration at most
+    lumped : whether words of slopes are lumped on looser grids
+
+    Raises
+    ------
+    CrossingError, StateSpaceTooLargeError, SolverError
+    """
+    chosen, shares = (lumped_grids, _LUMPED_SHARES) if lumped else (grids, _SHARES)
+    walk = SharedRow(place, chosen(place.law.n))
+    if walk.anywhere is None:
+        raise too_large(largest)
+    rows = RowProduct(walk)
+    found = rows.explore(largest)
+    low, high = _about(walk, found)
+    widths = Widths(found.nodes, found.table, high - low)
+    width, mean = _width(low, high)
+    threshold, size = _FIRST_THRESHOLD * width, len(found.nodes)
+    phases, best = found, found
+    with progress("refining values", total=None) as bar:
+        while width > to_float(tolerance) * mean:
+            bar.advance()
+            finer = rows.explore(
+                largest,
+                level=len(walk.values.grids) - 1,
+                thresholds=[threshold * share for share in shares],
+                widths=widths,
+                width=width,
+                last=_LAST if lumped else 1.0,
+            )
+            narrower, mean = _width(*_about(walk, finer))
+            still = narrower > _STILL * width
+            if narrower < width:
+                width, best = narrower, finer
+                phases = finer if len(finer.nodes) <= _FEW else phases
+            growth = len(finer.nodes) / size
+            if still or len(finer.nodes) * max(1.0, growth) > largest:
+                break
+            threshold, size = threshold / _FINER, len(finer.nodes)
+    answer = _answer(walk, best, phases, moments)
+    if answer.relative_width > _WIDEST:
+        raise too_large(largest)
+    return answer
+
+
+def _about(walk: SharedRow, found: Product) -> tuple[FloatArray, FloatArray]:
+    """Return about the least and the largest E[steps left] per node."""
+    system, (least, most) = found.system, _left(walk, found)
+    return system.about(found.steps[0] + least, -1), system.about(found.steps[1] + most, 1)
+
+
+def _width(low: FloatArray, high: FloatArray) -> tuple[float, float]:
+    return float(high[0] - low[0]), float(low[0])
+
+
+def _left(walk: SharedRow, found: Product) -> tuple[FloatArray, FloatArray]:
+    """Return per option bounds of E[steps from a node on that was cut off, or of a lost run]."""
+    assert walk.anywhere is not None
+    lower, upper = walk.anywhere.lower, walk.anywhere.upper
+    position = found.nodes[found.system.owner, 1]
+    least, most = np.zeros(len(position)), np.zeros(len(position))
+    fallen = {slope.last: upper[slope.first - 1] for slope in walk.slopes}
+    for i in np.flatnonzero(found.lost).tolist():
+        most[i] = found.lost[i] * fallen[int(position[i])] * (1 + 1e-15)
+    for i in found.system.first[found.cut].tolist():
+        least[i], most[i] = lower[int(position[i])], upper[int(position[i])]
+    return least, most
+
+
+def _explored(walk: SharedRow, found: Product) -> Explored:
+    phases = found.nodes[found.system.owner, 2].astype(np.int64)
+    least, most = _left(walk, found)
+    return Explored(found.system, found.steps, phases, least, most, found.cut, found.lost)
+
+
+def _answer(walk: SharedRow, found: Product, phases: Product, moments: int) -> Answer:
+    """Bound E[T] on one exploration and the phases on another."""
+    whole = _explored(walk, found)
+    parts = whole if phases is found else _explored(walk, phases)
+    total, *others = (whole.total(), *map(parts.phase, counted_phases(walk.law)[1:-1]))
+    quantities = [total, *others, _rest(total, others)]
+    values = [[q, *[UNKNOWN] * (moments - 1)] for q in quantities]
+    return Answer(values, "crossing", len(found.nodes), undecided=whole.undecided())
+
+
+def _rest(total: Quantity, others: list[Quantity]) -> Quantity:
+    """Return what the last phase takes: the whole run less all others."""
+    ends = [(q.lower, q.upper) for q in (total, *others)]
+    (low, high), *parts = ((a, b) for a, b in ends if b is not None)
+    assert len(parts) == len(others)
+    lower = low - sum((b for _, b in parts), fmpq(0))
+    return Quantity.enclosed(max(fmpq(0), lower), high - sum((a for a, _ in parts), fmpq(0)))
