@@ -30,6 +30,8 @@ _MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 _SMALL_MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
 _TINY = 1e-280
 _LARGEST_COMPONENT = 2_000
+_ROUNDED = 1e-8
+"""Relative gains below this may be roundings of large components."""
 _UNIT = 2.0**-53
 
 
@@ -59,6 +61,7 @@ def optimal_values(
     policy = first.copy()
     identity = eye_array(len(first), format="csc")
     values: FloatArray = np.zeros(len(first))
+    fewest = len(owner) + 1
     for _ in range(_MOST_POLICIES):
         solve = _factored(identity - matrix[policy], order)
         values = solve(costs[policy])
@@ -66,8 +69,14 @@ def optimal_values(
         each = matrix @ values + costs
         best = each[policy]
         better = sign * (each - best[owner]) > 1e-12 * np.abs(best[owner])
-        if not better.any():
+        number = int(better.sum())
+        if number == 0:
             return values
+        # Options that are equally good take turns for ever: roundings tell them apart.
+        gained = np.abs(each - best[owner])[better] > _ROUNDED * np.abs(best[owner][better])
+        if number >= fewest and not gained.any():
+            return values
+        fewest = min(fewest, number)
         for option in np.flatnonzero(better).tolist():
             state = int(owner[option])
             if sign * (each[option] - each[policy[state]]) > 0:
