@@ -117,33 +117,38 @@ def _tarjan(successors: Sequence[Collection[int]]) -> tuple[int, list[int]]:
     size = len(successors)
     label, seen, low = [-1] * size, [0] * size, [0] * size
     # What is still to be followed of each state's successors, in one order whatever theirs is.
-    further = [sorted(row, reverse=True) for row in successors]
+    further = [sorted(row, reverse=True) if len(row) > 1 else list(row) for row in successors]
     stack: list[int] = []
     count = time = 0
     for root in range(size):
         if seen[root]:
             continue
-        path = [root]
+        path, node = [root], root
+        time += 1
+        seen[root] = low[root] = time
+        stack.append(root)
         while path:
-            node = path[-1]
-            if not seen[node]:
-                time += 1
-                seen[node] = low[node] = time
-                stack.append(node)
-            if further[node]:
-                successor = further[node].pop()
+            rest = further[node]
+            while rest:
+                successor = rest.pop()
                 if not seen[successor]:
-                    path.append(successor)
-                elif label[successor] < 0:
-                    low[node] = min(low[node], seen[successor])
-                continue
+                    node = successor
+                    path.append(node)
+                    time += 1
+                    seen[node] = low[node] = time
+                    stack.append(node)
+                    rest = further[node]
+                elif label[successor] < 0 and seen[successor] < low[node]:
+                    low[node] = seen[successor]
             path.pop()
-            if path:
-                low[path[-1]] = min(low[path[-1]], low[node])
             if low[node] == seen[node]:
                 while label[node] < 0:
                     label[stack.pop()] = count
                 count += 1
+            if path:
+                if low[node] < low[path[-1]]:
+                    low[path[-1]] = low[node]
+                node = path[-1]
     return count, label
 
 

@@ -7,6 +7,7 @@ above 0 for ever, so its lower bound 0 is open, and the entry never ties with on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from flint import fmpq
 
@@ -16,7 +17,7 @@ UNKNOWN = 2
 """The fourth outcome of a comparison, beside -1, 0 and 1: the bounds do not decide."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen, which is slow to make; that fields are final is mypy's to see
 class Interval:
     """The numbers between `low` and `high`; an end belongs to it iff it is attained.
 
@@ -24,10 +25,10 @@ class Interval:
     '(0, 3]'
     """
 
-    low: fmpq
-    high: fmpq
-    low_attained: bool = True
-    high_attained: bool = True
+    low: Final[fmpq]
+    high: Final[fmpq]
+    low_attained: Final[bool] = True
+    high_attained: Final[bool] = True
 
     @classmethod
     def point(cls, value: fmpq | int) -> Interval:
@@ -54,13 +55,16 @@ class Interval:
 
     def join(self, other: Interval) -> Interval:
         """Return the smallest interval that holds both."""
-        low, high = min(self.low, other.low), max(self.high, other.high)
+        if other in self:
+            return self
+        if self in other:
+            return other
+        lower, upper = self.low <= other.low, self.high >= other.high
         return Interval(
-            low,
-            high,
-            (self.low == low and self.low_attained) or (other.low == low and other.low_attained),
-            (self.high == high and self.high_attained)
-            or (other.high == high and other.high_attained),
+            self.low if lower else other.low,
+            self.high if upper else other.high,
+            (lower and self.low_attained) or (self.low >= other.low and other.low_attained),
+            (upper and self.high_attained) or (self.high <= other.high and other.high_attained),
         )
 
     def __contains__(self, other: object) -> bool:

@@ -45,7 +45,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from flint import fmpq, fmpz
+from flint import fmpq
 
 from markov_lrsao.errors import (
     SolverError,
@@ -56,8 +56,8 @@ from markov_lrsao.errors import (
 from markov_lrsao.exact.intervals import Interval
 from markov_lrsao.model.law import DOWN, UP, Move, Share, StepLaw
 from markov_lrsao.model.statements import implements
-from markov_lrsao.rows.bounds import Term, least_bounds
-from markov_lrsao.rows.patterns import Pattern, updated_pattern
+from markov_lrsao.rows.bounds import Term, contract, contracted_bounds
+from markov_lrsao.rows.patterns import Pattern, updated_entry, updated_pattern
 from markov_lrsao.rows.regions import AbstractPosition, Regions
 from markov_lrsao.rows.steps import Event, Outcome, outcomes_of
 
@@ -78,8 +78,13 @@ Node = tuple[int, int]
 """A row class and the index of one of its patterns."""
 Box = tuple[Interval, ...]
 """One interval per entry of a row."""
-_Update = tuple[Node, int, fmpz, fmpz, tuple[int, ...] | None]
-"""A node, an action, the gain as a fraction, and the row classes that M ranges over."""
+_Update = tuple[Node, int, int, tuple[int, ...] | None]
+"""A node, an action, the number of the gain, and the row classes that M ranges over."""
+_Edge = tuple[Node, int, int, tuple[int, ...] | None, Node]
+"""An update and the node that follows: row classes None means that M is of the row itself.
+
+Gains are numbered, since the hash of an fmpq is slow.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,21 +204,6 @@ class RowAutomata:
         return self.patterns[row_class][pattern].label(self.law.actions)
 
 
-@dataclass(frozen=True)
-class _Edge:
-    """One way in which the entry of `action` changes and the node becomes `target`."""
-
-    source: Node
-    action: int
-    gain: fmpq
-    neighbours: tuple[int, ...] | None  # row classes that M ranges over; None: the row itself
-    target: Node
-
-    def __hash__(self) -> int:
-        # Without the gain: the hash of an fmpq is slow.
-        return hash((self.source, self.action, self.neighbours, self.target))
-
-
 @dataclass
 class _Derivation:
     law: StepLaw
@@ -225,13 +215,18 @@ class _Derivation:
     following: dict[tuple[int, int, int, int, int], int] = field(default_factory=dict)
     reached: dict[Node, None] = field(default_factory=dict)
     largest: list[Interval] = field(default_factory=list)
+    # Row classes -> bounds of M over all of them, as long as `largest` stays.
+    beside: dict[tuple[int, ...], Interval] = field(default_factory=dict)
     # (row class, kind, direction) -> classes next to any position of that kind: one kind must
     # lead to one pattern, so M ranges over the neighbours of all its positions.
     outside: dict[tuple[int, int, int], tuple[int, ...]] = field(default_factory=dict)
     # Row classes of whose patterns only the visible part is kept.
     coarse: frozenset[int] = frozenset()
     # Updates followed before, with the bounds that they were followed with.
-    known: dict[_Update, tuple[Box, Interval | None, Node]] = field(default_factory=dict)
+    known: dict[_Update, tuple[Box, Interval | None, _Edge]] = field(default_factory=dict)
+    # The distinct gains, and (kind, action, direction) -> the number of its gain.
+    gains: list[fmpq] = field(default_factory=list)
+    gain_of: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for group in self.regions.groups:
@@ -240,23 +235,35 @@ class _Derivation:
                     key = (place.row_class, place.kind, direction)
                     met = {*self.outside.get(key, ()), *place.outside[direction]}
                     self.outside[key] = tuple(sorted(met))
+        for kind, actions in enumerate(self.law.kinds):
+            for action, moves in enumerate(actions):
+                for direction, move in enumerate(moves):
+                    if move.gain not in self.gains:
+                        self.gains.append(move.gain)
+                    self.gain_of[kind, action, direction] = self.gains.index(move.gain)
         fresh = Pattern.zero(len(self.law.actions))
         for c in range(self.regions.classes):
             self.index.append({fresh: 0})
             self.patterns.append([fresh])
             self.boxes[c, 0] = (Interval.point(0),) * len(self.law.actions)
             self.reached[c, 0] = None
-        self.largest = self.row_maxima()
+        self.set_largest(self.row_maxima())
+
+    def set_largest(self, largest: list[Interval]) -> None:
+        """Replace the bounds of M per row class."""
+        self.largest, self.beside = largest, {}
 
     # -- one round: explore the transitions that the present bounds allow -------------
 
     def explore(self) -> None:
         """Collect all transitions between patterns, with the present bounds."""
+        if self.following and self.same_as_before():
+            return
         self.edges, self.following = {}, {}
         for group in self.regions.groups:
             stack = [(start, (0,) * len(group.rows)) for start in group.starts]
             seen = set(stack)
-            steps: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
+            steps: dict[tuple[int, int], list[tuple[int, int]]] = {}
             while stack:
                 if len(seen) > LARGEST_GROUP and len(group.rows) > 1:
                     raise _GroupTooLargeError
@@ -271,74 +278,74 @@ class _Derivation:
                 else:
                     slot, current = place.slot, shown[place.slot]
                     if (at, current) not in steps:
-                        steps[at, current] = list(self.moves(place, current))
+                        steps[at, current] = list(dict.fromkeys(self.moves(place, current)))
                     before, behind = shown[:slot], shown[slot + 1 :]
                     successors = [
-                        (to, (*before, following, *behind))
-                        for places, following in steps[at, current]
-                        for to in places
+                        (to, (*before, following, *behind)) for to, following in steps[at, current]
                     ]
                 for state in successors:
                     if state not in seen:
                         seen.add(state)
                         stack.append(state)
 
-    def moves(self, place: AbstractPosition, current: int) -> Iterable[tuple[tuple[int, ...], int]]:
+    def same_as_before(self) -> bool:
+        """Whether all transitions of the round before are those of the present bounds.
+
+        They are followed in the same order; up to the first that leads elsewhere the walk over
+        the groups would meet no others, and if there is none it need not be walked again.
+        """
+        for (kind, c, k, action, direction), to in self.following.items():
+            move = self.law.kinds[kind][action][direction]
+            if self.follow((c, k), kind, action, direction, move)[4][1] != to:
+                return False
+        return True
+
+    def moves(self, place: AbstractPosition, current: int) -> Iterable[tuple[int, int]]:
         """Yield where one step may lead from a place, and the next pattern of its row."""
+        node = place.row_class, current
         greedy = self.patterns[place.row_class][current].maximal
         for e in self.law.proposals(place.kind, greedy):
-            key = (place.kind, place.row_class, current, e.action, e.direction)
-            if key not in self.following:
-                self.following[key] = self.follow(
-                    (place.row_class, current),
-                    e.action,
-                    e.move,
-                    self.outside[place.row_class, place.kind, e.direction],
-                    self.largest,
-                )
-            places = (place.below, (place.number,), place.above)[e.moved + 1]
-            yield places, self.following[key]
+            key = (place.kind, *node, e.action, e.direction)
+            following = self.following.get(key)
+            if following is None:
+                edge = self.follow(node, place.kind, e.action, e.direction, e.move)
+                self.edges[edge] = None
+                self.following[key] = following = edge[4][1]
+            for to in (place.below, (place.number,), place.above)[e.moved + 1]:
+                yield to, following
 
-    def follow(
-        self,
-        node: Node,
-        action: int,
-        move: Move,
-        outside: tuple[int, ...],
-        largest: Sequence[Interval],
-    ) -> int:
-        """Return the pattern that follows an update, recording the transition."""
+    def follow(self, node: Node, kind: int, action: int, direction: int, move: Move) -> _Edge:
+        """Return the transition of an update: the pattern that follows, with present bounds."""
         box = self.boxes[node]
-        neighbours = None if move.stays_in_row else outside
-        m = None
-        if neighbours is not None:
-            m = largest[outside[0]]
-            for c in outside[1:]:
-                m = m.join(largest[c])
-        update = (node, action, move.gain.p, move.gain.q, neighbours)
+        neighbours, m = None, None
+        if not move.stays_in_row:
+            neighbours = self.outside[node[0], kind, direction]
+            m = self.beside.get(neighbours)
+            if m is None:
+                m = self.largest[neighbours[0]]
+                for c in neighbours[1:]:
+                    m = m.join(self.largest[c])
+                self.beside[neighbours] = m
+        update = (node, action, self.gain_of[kind, action, direction], neighbours)
         known = self.known.get(update)
         if known is None or known[0] is not box or known[1] != m:
-            known = box, m, (node[0], self.pattern_after(node, action, move, m))
-            self.known[update] = known
-        target = known[2]
-        self.edges[_Edge(node, action, move.gain, neighbours, target)] = None
-        return target[1]
+            target = (node[0], self.pattern_after(node, action, move, m))
+            known = self.known[update] = box, m, (*update, target)
+        return known[2]
 
     def pattern_after(self, node: Node, action: int, move: Move, m: Interval | None) -> int:
         """Return the pattern after an update with M in `m`, None: of the row itself."""
         algorithm, box = self.law.algorithm, self.boxes[node]
-        x = box[action]
-        if m is None:
-            new = x.affine(algorithm.keep + algorithm.bootstrap, move.gain)
-            change = x.affine(algorithm.keep + algorithm.bootstrap - 1, move.gain)
-        else:
-            m = m.affine(algorithm.bootstrap, move.gain)
-            new, change = (
-                x.affine(algorithm.keep, fmpq(0)) + m,
-                (x.affine(algorithm.keep - 1, fmpq(0)) + m),
-            )
+        x, keep, bootstrap, gain = box[action], algorithm.keep, algorithm.bootstrap, move.gain
+        new = updated_entry(x, m, keep, bootstrap, gain)
         row_class, current = node
-        shown = updated_pattern(self.patterns[row_class][current], box, action, new, change)
+        shown = updated_pattern(
+            self.patterns[row_class][current],
+            box,
+            action,
+            new,
+            lambda: updated_entry(x, m, keep - 1, bootstrap, gain),
+        )
         if row_class in self.coarse:
             shown = shown.visible
         known = self.index[row_class]
@@ -347,9 +354,10 @@ class _Derivation:
                 raise _RowTooLargeError(row_class)
             known[shown] = len(self.patterns[row_class])
             self.patterns[row_class].append(shown)
-        moved = tuple(new if a == action else b for a, b in enumerate(box))
-        self.boxes.setdefault((row_class, known[shown]), moved)
-        return known[shown]
+        following = known[shown]
+        if (row_class, following) not in self.boxes:
+            self.boxes[row_class, following] = (*box[:action], new, *box[action + 1 :])
+        return following
 
     def row_maxima(self) -> list[Interval]:
         """Bounds of M per row class: the largest entry over all patterns reached."""
@@ -384,55 +392,74 @@ class _Derivation:
     def least_boxes(self) -> dict[Node, Box]:
         """Return the least boxes that the collected transitions allow."""
         reached = dict.fromkeys([(c, 0) for c in range(self.regions.classes)])
-        reached.update(dict.fromkeys(node for e in self.edges for node in (e.source, e.target)))
-        number = {node: i for i, node in enumerate(reached)}
-        high, high_attained = self.solve(number, upper=True)
-        low, low_attained = self.solve(number, upper=False)
+        for edge in self.edges:
+            reached[edge[0]] = reached[edge[4]] = None
         k = len(self.law.actions)
-        return {
-            node: tuple(
-                Interval(
-                    low[i * k + a],
-                    high[i * k + a],
-                    low_attained[i * k + a],
-                    high_attained[i * k + a],
-                )
-                for a in range(k)
-            )
-            for node, i in number.items()
-        }
-
-    def solve(self, number: dict[Node, int], *, upper: bool) -> tuple[list[fmpq], list[bool]]:
-        """Solve for all upper (or, negated, all lower) bounds."""
-        algorithm, k = self.law.algorithm, len(self.law.actions)
-        sign = 1 if upper else -1
-        maxima = len(number) * k  # the unknowns for M follow those for the entries
-        terms = [
-            Term(number[c, 0] * k + a, fmpq(0))
-            for c in range(self.regions.classes)
-            for a in range(k)
-        ]
+        number = {node: i * k for i, node in enumerate(reached)}
         copies: list[tuple[int, int]] = []
+        updates: list[tuple[int, int, int, tuple[int, ...] | None]] = []
+        keep, bootstrap = self.law.algorithm.keep, self.law.algorithm.bootstrap
+        # What keeps an entry as it is, is a copy; any other update contracts.
+        nothing = self.gains.index(fmpq(0)) if 0 in self.gains else -1
+        inside = nothing if keep + bootstrap == 1 else -1
+        across = nothing if keep == 1 and bootstrap == 0 else -1
+        for from_node, action, gain, neighbours, to_node in self.edges:
+            source, target = number[from_node], number[to_node]
+            copies += [(target + a, source + a) for a in range(k) if a != action]
+            if gain == (inside if neighbours is None else across):
+                copies.append((target + action, source + action))
+            else:
+                updates.append((target + action, source + action, gain, neighbours))
+        group, between = contract(len(number) * k, copies)
+        # Many updates are one between groups, and upper and lower bounds have the same.
+        system = dict.fromkeys(
+            [(group[into], group[old], gain, around) for into, old, gain, around in updates]
+        )
+        high, high_attained = self.solve(number, group, system, between, upper=True)
+        low, low_attained = self.solve(number, group, system, between, upper=False)
+        found = [
+            Interval(*ends) for ends in zip(low, high, low_attained, high_attained, strict=True)
+        ]
+        return {node: tuple([found[group[i + a]] for a in range(k)]) for node, i in number.items()}
+
+    def solve(
+        self,
+        number: Mapping[Node, int],
+        group: Sequence[int],
+        system: Iterable[tuple[int, int, int, tuple[int, ...] | None]],
+        between: Iterable[tuple[int, int]],
+        *,
+        upper: bool,
+    ) -> tuple[list[fmpq], list[bool]]:
+        """Solve for all upper (or, negated, all lower) bounds of the groups of equal entries.
+
+        The unknowns for M, one per row class, follow those of the groups; no copy leads from M
+        to an entry, so that they lie on no cycle of copies.
+        """
+        algorithm, k = self.law.algorithm, len(self.law.actions)
+        keep, bootstrap = algorithm.keep, algorithm.bootstrap
+        factor = keep + bootstrap
+        maxima = max(group) + 1
+        zero = fmpq(0)
+        fresh = {group[number[c, 0] + a] for c in range(self.regions.classes) for a in range(k)}
+        terms = [Term(into, zero) for into in sorted(fresh)]
+        gains = self.gains if upper else [-gain for gain in self.gains]
+        for into, old, gain, around in system:
+            if around is None:
+                terms.append(Term(into, gains[gain], ((old, factor),) if factor != 0 else ()))
+                continue
+            own = ((old, keep),) if keep != 0 else ()
+            for c in around:
+                beside = ((maxima + c, bootstrap),) if bootstrap != 0 else ()
+                terms.append(Term(into, gains[gain], own + beside))
+        copies = dict.fromkeys(between)
         for (c, shown), i in number.items():
             maximal = self.patterns[c][shown].maximal
-            copies.extend((maxima + c, i * k + a) for a in (maximal if upper else maximal[:1]))
-        for edge in self.edges:
-            source, target = number[edge.source] * k, number[edge.target] * k
-            copies.extend((target + a, source + a) for a in range(k) if a != edge.action)
-            into, old, gain = target + edge.action, source + edge.action, sign * edge.gain
-            if edge.neighbours is None:
-                factor = algorithm.keep + algorithm.bootstrap
-                if factor == 1 and gain == 0:
-                    copies.append((into, old))  # nothing is learnt: a copy, not a contraction
-                else:
-                    terms.append(Term(into, gain, ((old, factor),)))
-            else:
-                terms.extend(
-                    Term(into, gain, ((old, algorithm.keep), (maxima + c, algorithm.bootstrap)))
-                    for c in edge.neighbours
-                )
-        values, attained = least_bounds(maxima + self.regions.classes, terms, copies)
-        return [sign * (v if v is not None else fmpq(0)) for v in values], attained
+            for a in maximal if upper else maximal[:1]:
+                copies[maxima + c, group[i + a]] = None
+        values, attained = contracted_bounds(maxima + self.regions.classes, terms, copies)
+        bounds = [v if v is not None else zero for v in values[:maxima]]
+        return (bounds if upper else [-v for v in bounds]), attained[:maxima]
 
 
 class _GroupTooLargeError(Exception):
@@ -481,19 +508,21 @@ def derive_automata(
 
 def _fixed_point(derivation: _Derivation) -> RowAutomata:
     """Explore transitions and compute their least bounds in turn, until nothing grows."""
-    work, least = 0, dict[Node, Box]()
+    work = 0
     for rounds in range(1, _LARGEST_NUMBER_OF_ROUNDS + 1):
         before = derivation.edges
         derivation.explore()
-        if not least or derivation.edges.keys() != before.keys():
-            work += len(derivation.edges)
-            if work > MOST_TRANSITIONS:
-                raise _too_many_patterns(derivation.law)
-            least = derivation.least_boxes()
+        if rounds > 1 and derivation.edges.keys() == before.keys():
+            # The same transitions have the same least bounds, which the boxes and M contain.
+            return _freeze(derivation, rounds)
+        work += len(derivation.edges)
+        if work > MOST_TRANSITIONS:
+            raise _too_many_patterns(derivation.law)
+        least = derivation.least_boxes()
         settled = True
         for node, box in least.items():
             present = derivation.boxes[node]
-            grown = tuple(a.join(b) for a, b in zip(present, box, strict=True))
+            grown = tuple([a.join(b) for a, b in zip(present, box, strict=True)])
             if grown != present:
                 derivation.boxes[node], settled = grown, False
         # Patterns of earlier rounds that are not reached any more do not widen M, but their
@@ -505,7 +534,7 @@ def _fixed_point(derivation: _Derivation) -> RowAutomata:
         settled = settled and all(b in a for a, b in zip(derivation.largest, largest, strict=True))
         if settled:
             return _freeze(derivation, rounds)
-        derivation.largest = largest
+        derivation.set_largest(largest)
     raise SolverError("the patterns did not settle; please report this instance")
 
 

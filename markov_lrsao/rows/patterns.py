@@ -13,15 +13,18 @@ unknown in the pattern and does no harm until the greedy choice depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from flint import fmpq
+
 from markov_lrsao.exact.intervals import UNKNOWN, Interval, compare
 
-__all__ = ["Pattern", "updated_pattern"]
+__all__ = ["Pattern", "updated_entry", "updated_pattern"]
 
+_ZERO = fmpq(0)
 _SIGN = {-1: "-", 0: "0", 1: "+", UNKNOWN: "?"}
 
 
@@ -39,10 +42,11 @@ class Pattern:
 
     def relation(self, i: int, j: int) -> int:
         """Return the sign of q_i - q_j, or UNKNOWN."""
-        return self._matrix[i][j]
+        return self.matrix[i][j]
 
     @cached_property
-    def _matrix(self) -> tuple[tuple[int, ...], ...]:
+    def matrix(self) -> tuple[tuple[int, ...], ...]:
+        """The signs of q_i - q_j for all i and j, or UNKNOWN."""
         k = len(self.signs)
         matrix = [[0] * k for _ in range(k)]
         for (i, j), relation in zip(combinations(range(k), 2), self.order, strict=True):
@@ -119,8 +123,24 @@ def _by_signs(a: int, b: int) -> int:
     return (a > b) - (a < b)
 
 
+def updated_entry(
+    x: Interval, m: Interval | None, keep: fmpq, bootstrap: fmpq, gain: fmpq
+) -> Interval:
+    """Return the bounds of keep x + gain + bootstrap M for M in `m`; None: M is x itself.
+
+    With keep - 1 instead of keep this is the change of the entry.
+    """
+    if m is None:
+        return x.affine(keep + bootstrap, gain)
+    return x.affine(keep, _ZERO) + m.affine(bootstrap, gain)
+
+
 def updated_pattern(
-    pattern: Pattern, entries: Sequence[Interval], action: int, new: Interval, change: Interval
+    pattern: Pattern,
+    entries: Sequence[Interval],
+    action: int,
+    new: Interval,
+    change: Callable[[], Interval],
 ) -> Pattern:
     """Return the pattern after the entry of `action` has moved into `new`.
 
@@ -128,27 +148,51 @@ def updated_pattern(
     ----------
     entries : bounds of all entries before the update
     new : bounds of the updated entry
-    change : bounds of (new value - old value); sharper than the difference of the bounds,
-        because both depend on the same old value
+    change : returns bounds of (new value - old value); sharper than the difference of the
+        bounds, because both depend on the same old value. Asked for only where `new` leaves
+        something open, which is rare.
 
     A relation is decided by the bounds, or by the old relation together with the direction
     of the change (an entry that was not below another and grew is above it), or by
     transitivity through a third entry.
     """
     k = len(entries)
-    direction = change.sign
-    relations: list[int] = []
-    for j in range(k):
-        relation = compare(new, entries[j]) if j != action else 0
-        if relation == UNKNOWN and direction != UNKNOWN:
-            old = pattern.relation(action, j)
-            if old != UNKNOWN and old * direction >= 0:
-                relation = old or direction
-        relations.append(relation)
-    for j in range(k):
-        for i in range(k):
-            other = pattern.relation(i, j)
-            through = relations[i]
+    before = pattern.matrix
+    relations = [compare(new, entry) for entry in entries]
+    relations[action] = 0
+    if UNKNOWN in relations:
+        direction = change().sign
+        for j in range(k):
+            if relations[j] == UNKNOWN and direction != UNKNOWN:
+                old = before[action][j]
+                if old != UNKNOWN and old * direction >= 0:
+                    relations[j] = old or direction
+        _through_others(relations, before, action)
+    sign = new.sign
+    if sign == UNKNOWN:
+        for j in range(k):
+            through, other = relations[j], pattern.signs[j]
+            known = j != action and through != UNKNOWN and other != UNKNOWN
+            if known and through * other >= 0:
+                sign = through or other
+    signs = (*pattern.signs[:action], sign, *pattern.signs[action + 1 :])
+    order = [
+        relations[j]
+        if i == action
+        else (relations[i] if relations[i] == UNKNOWN else -relations[i])
+        if j == action
+        else before[i][j]
+        for i in range(k)
+        for j in range(i + 1, k)
+    ]
+    return Pattern(signs, tuple(order))
+
+
+def _through_others(relations: list[int], before: tuple[tuple[int, ...], ...], action: int) -> None:
+    """Decide relations of the entry of `action` by transitivity through a third entry."""
+    for j in range(len(relations)):
+        for i, through in enumerate(relations):
+            other = before[i][j]
             if (
                 relations[j] == UNKNOWN
                 and i not in (action, j)
@@ -157,20 +201,3 @@ def updated_pattern(
                 and other * through >= 0
             ):
                 relations[j] = through or other
-    sign = new.sign
-    if sign == UNKNOWN:
-        for j in range(k):
-            through, other = relations[j], pattern.signs[j]
-            known = j != action and through != UNKNOWN and other != UNKNOWN
-            if known and through * other >= 0:
-                sign = through or other
-    signs = tuple(sign if i == action else s for i, s in enumerate(pattern.signs))
-    order = tuple(
-        relations[j]
-        if i == action
-        else (relations[i] if relations[i] == UNKNOWN else -relations[i])
-        if j == action
-        else pattern.relation(i, j)
-        for i, j in combinations(range(k), 2)
-    )
-    return Pattern(signs, order)

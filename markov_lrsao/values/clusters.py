@@ -28,7 +28,7 @@ from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.intervals import Interval
 from markov_lrsao.model.law import Move, StepLaw
 from markov_lrsao.rows.orders import Option, largest_of, narrowed, resolutions
-from markov_lrsao.rows.patterns import Pattern, updated_pattern
+from markov_lrsao.rows.patterns import Pattern, updated_entry, updated_pattern
 from markov_lrsao.values.cells import Grid, Precision, Traits, forgotten, rounded
 
 __all__ = ["Clusters", "Update"]
@@ -159,19 +159,20 @@ class Clusters:
         algorithm = self.law.algorithm
         box = narrowed(update.option.pattern, self.boxes[update.source])
         x = box[update.action]
-        if update.neighbour is None:
-            factor = algorithm.keep + algorithm.bootstrap
-            new, change = x.affine(factor, update.gain), x.affine(factor - 1, update.gain)
-        else:
-            m = (
-                update.neighbour
-                if isinstance(update.neighbour, Interval)
-                else self.largest(update.neighbour)
-            )
-            learnt = m.affine(algorithm.bootstrap, update.gain)
-            new = x.affine(algorithm.keep, fmpq(0)) + learnt
-            change = x.affine(algorithm.keep - 1, fmpq(0)) + learnt
-        pattern = updated_pattern(update.option.pattern, box, update.action, new, change)
+        m = (
+            self.largest(update.neighbour)
+            if isinstance(update.neighbour, int)
+            else update.neighbour
+        )
+        keep, bootstrap = algorithm.keep, algorithm.bootstrap
+        new = updated_entry(x, m, keep, bootstrap, update.gain)
+        pattern = updated_pattern(
+            update.option.pattern,
+            box,
+            update.action,
+            new,
+            lambda: updated_entry(x, m, keep - 1, bootstrap, update.gain),
+        )
         moved = [new if a == update.action else b for a, b in enumerate(box)]
         return pattern, narrowed(pattern, moved)
 

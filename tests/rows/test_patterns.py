@@ -114,7 +114,7 @@ def test_updated_patterns_never_claim_what_is_false(
     update: tuple[list[Fraction], int, Fraction, Pattern, list[Interval], Interval, Interval],
 ) -> None:
     row, action, after, known, boxes, new, change = update
-    found = updated_pattern(known, boxes, action, new, change)
+    found = updated_pattern(known, boxes, action, new, lambda: change)
     true = pattern_of([after if a == action else x for a, x in enumerate(row)])
     for claimed, actual in zip(
         (*found.signs, *found.order), (*true.signs, *true.order), strict=True
@@ -137,7 +137,7 @@ def test_exact_knowledge_gives_exact_patterns(
         points,
         action,
         Interval.point(rational(after)),
-        Interval.point(rational(after - row[action])),
+        lambda: Interval.point(rational(after - row[action])),
     )
     assert found == pattern_of([after if a == action else x for a, x in enumerate(row)])
 
@@ -150,7 +150,7 @@ def test_direction_of_change_decides_what_bounds_do_not() -> None:
         [wide, wide],
         0,
         Interval(fmpq(1, 2), fmpq(3)),
-        Interval(fmpq(1, 2), fmpq(1)),
+        lambda: Interval(fmpq(1, 2), fmpq(1)),
     )
     assert grown.relation(0, 1) == 1
     # transitivity: q_0 > q_1 by bounds, q_1 > q_2 as before
@@ -159,6 +159,6 @@ def test_direction_of_change_decides_what_bounds_do_not() -> None:
         [wide, Interval(fmpq(0), fmpq(1)), wide],
         0,
         Interval.point(2),
-        Interval.point(1),
+        lambda: Interval.point(1),
     )
     assert chained.relation(0, 2) == 1
