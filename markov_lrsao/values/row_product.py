@@ -15,17 +15,17 @@ unlikely. Which of these a node meets rests on estimates; that all of them are r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
 
-from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.model.law import UP
 from markov_lrsao.values.entries import NO_ENTRY
 from markov_lrsao.values.options import CERTAIN, LOST, Ends, ends_of
 from markov_lrsao.values.policies import FloatArray, FloatSystem
+from markov_lrsao.values.row_tables import Events, Growing, Lists, move_tables, slope_tables
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.ways import Told, Walk, Ways
 from markov_lrsao.values.word_lumps import Words
@@ -36,7 +36,7 @@ Row = tuple[tuple[int, ...], tuple[int, ...]]
 """Entries and their orders."""
 IntArray = npt.NDArray[np.int32]
 
-_EVENTS, _SEEN, _ROWS = 1 << 12, 1 << 16, 1 << 24
+_SEEN, _ROWS = 1 << 16, 1 << 24
 _FIRST_ROOM = 1 << 16
 _GAPS = 200_000
 _ROUND = 4.0
@@ -56,43 +56,6 @@ class Widths(NamedTuple):
 _NOTHING_KNOWN = Widths(
     np.zeros((0, 1), dtype=np.int32), np.full(1, -1, dtype=np.int32), np.zeros(0)
 )
-
-
-class _Growing:
-    """An array that grows at its end."""
-
-    def __init__(self, dtype: Any, first: Sequence[float] = ()) -> None:
-        self.items = np.zeros(_FIRST_ROOM, dtype=dtype)
-        self.size = 0
-        self.extend(first)
-
-    def extend(self, items: Sequence[float]) -> None:
-        size = self.size + len(items)
-        if size > len(self.items):
-            self.items = np.concatenate((self.items, np.zeros(size, dtype=self.items.dtype)))
-        self.items[self.size : size] = items
-        self.size = size
-
-
-class _Lists:
-    """Lists of ways, one behind the other: where each begins, rows, probabilities."""
-
-    def __init__(self) -> None:
-        self._first, self._row = _Growing(np.int32, [0]), _Growing(np.int32)
-        self._low, self._high = _Growing(np.float64), _Growing(np.float64)
-
-    def add(self, ways: Sequence[tuple[int, Ends]]) -> int:
-        """Add a list and return its number."""
-        self._row.extend([row for row, _ in ways])
-        self._low.extend([low for _, (low, _) in ways])
-        self._high.extend([high for _, (_, high) in ways])
-        self._first.extend([self._row.size])
-        return self._first.size - 2
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """What the kernel reads."""
-        return tuple(x.items for x in (self._first, self._row, self._low, self._high))
 
 
 class Product(NamedTuple):
@@ -134,17 +97,17 @@ class RowProduct:
         self.rows: list[Row] = []
         self._seen_numbers: dict[int, int] = {}
         self._seen: list[int] = []
-        self._events: list[Callable[[Walk, int], Walk]] = [lambda state, _: state]
-        self._kinds, self._first_option = _Growing(np.int32), _Growing(np.int32, [0])
-        self._option_row, self._option_group = _Growing(np.int32), _Growing(np.int32)
-        self._ways, self._hands, self._seens = _Lists(), _Lists(), _Lists()
+        self._events = Events(walk)
+        self._kinds, self._first_option = Growing(np.int32), Growing(np.int32, [0])
+        self._option_row, self._option_group = Growing(np.int32), Growing(np.int32)
+        self._ways, self._hands, self._seens = Lists(), Lists(), Lists()
         levels = len(walk.values.grids)
         self._relaxed = np.zeros((levels, _SEEN), dtype=np.int32)
         self._keys = np.full(_FIRST_ROOM, -1, dtype=np.int64)
         self._items = np.zeros(_FIRST_ROOM, dtype=np.int32)
         self._known = 0
-        self._moves = self._all_moves()
-        self._slopes = self._all_slopes()
+        self._moves = move_tables(walk, self._events)
+        self._slopes = slope_tables(walk)
         self._setting = self._all_settings()
         self._most_left = np.full(walk.n + 1, np.inf)
         if walk.anywhere is not None:
@@ -172,111 +135,6 @@ class RowProduct:
                     self.walk.values.seen_again(entry, level)
                 )
         return number
-
-    def _event(self, change: Callable[[Walk, int], Walk]) -> int:
-        self._events.append(change)
-        assert len(self._events) <= _EVENTS
-        return len(self._events) - 1
-
-    def _all_moves(self) -> tuple[Any, ...]:
-        """Tabulate what may be proposed on plateaus."""
-        walk, law, n = self.walk, self.walk.law, self.walk.n
-        actions = len(law.actions)
-        plateau = np.full(n + 1, -1, dtype=np.int32)
-        accepted = np.zeros((n + 1, actions, 2), dtype=np.bool_)
-        event = np.zeros((n + 1, actions, 2), dtype=np.int32)
-        reads = np.full((n + 1, actions, 2), -1, dtype=np.int32)
-        climbing = np.zeros(n + 1, dtype=np.int32)
-        climb_steps = np.zeros((n + 1, 2))
-        shares = np.zeros((n + 1, 2, actions + 1, 2))
-        known: dict[tuple[Any, ...], int] = {}
-        zero = fmpq(0)
-
-        def learns(action: int, factor: fmpq, gain: fmpq, *, keeps: bool) -> int:
-            key = (action, factor.p, factor.q, gain.p, gain.q, keeps)
-            if key not in known:
-                known[key] = self._event(
-                    lambda state, above: walk.learnt(
-                        state,
-                        action,
-                        walk.values.moved(
-                            state.entries[action],
-                            factor,
-                            gain,
-                            None if above == NO_ENTRY else (above, walk.seen),
-                        ),
-                        keeps=keeps,
-                    )
-                )
-            return known[key]
-
-        rejected = np.array(
-            [learns(a, walk.lam, zero, keeps=False) for a in range(actions)], dtype=np.int32
-        )
-        for p, i in walk.plateau.items():
-            plateau[p] = i
-            last = walk.place.plateaus[i][1]
-            climb_steps[p] = ends_of(walk.time(p, last)[1])
-            climbing[p] = self._event(
-                lambda state, _, i=i, p=p: walk.climbed(state._replace(position=p), i)  # type: ignore[misc]
-            )
-            for d, share in ((DOWN, p), (UP, n - p)):
-                for number in range(1, actions + 1):
-                    if share:
-                        shares[p, d, number] = ends_of(fmpq(share, n * number))
-                for a in range(actions):
-                    q = p + 2 * d - 1
-                    if not 0 <= q <= n or not law.accepted[p, a, d]:
-                        continue
-                    accepted[p, a, d] = True
-                    if q == n:
-                        continue
-                    gain = walk.alpha * law.reward(p, a, d)
-                    if q in walk.plateau:
-                        keeps = gain == walk.penalty
-                        event[p, a, d] = learns(a, walk.lam, gain, keeps=keeps)
-                    else:
-                        event[p, a, d] = learns(a, walk.keep, gain, keeps=False)
-                        if d == DOWN:
-                            reads[p, a, d] = i - 1
-        bridge = np.array(walk.place.bridges, dtype=np.int32)
-        end = np.array([last for _, last in walk.place.plateaus], dtype=np.int32)
-        tables = (plateau, accepted, event, reads, rejected, bridge)
-        return (*tables, climbing, climb_steps, end, shares)
-
-    def _all_slopes(self) -> tuple[Any, ...]:
-        """Tabulate slopes: words, lumps of them, passages."""
-        walk, slopes = self.walk, self.walk.slopes
-        levels, most = len(walk.values.grids), max(len(s.words) for s in slopes)
-        shape = (len(slopes), most)
-        entry, learnt = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int32)
-        members_first = np.zeros((levels, *shape, 2), dtype=np.int32)
-        members: list[int] = []
-        passed_first = np.zeros((len(slopes), most + 1), dtype=np.int32)
-        side, after, ends = list[int](), list[int](), list[Ends]()
-        steps = np.zeros((*shape, 2))
-        for s, slope in enumerate(slopes):
-            for w, word in enumerate(slope.words):
-                entry[s, w] = word.entry
-                found = slope.learnt[w]
-                learnt[s, w] = -1 if found is None else found
-                passed_first[s, w] = len(side)
-                steps[s, w], weights = walk.ends.passages(s, w)
-                for x, weight in zip(word.passages, weights, strict=True):
-                    side.append(x.side)
-                    after.append(x.word)
-                    ends.append(ends_of(weight[0]))
-            passed_first[s, len(slope.words) :] = len(side)
-            for level in range(levels):
-                lumps = walk.lumps[walk.values.grids[level].words]
-                for w in {lumps.name(s, w) for w in range(len(slope.words))}:
-                    members_first[level, s, w, 0] = len(members)
-                    members += lumps.members(s, w)
-                    members_first[level, s, w, 1] = len(members)
-        low, high = np.array(ends).T.copy()
-        lists = (np.array(side, np.int32), np.array(after, np.int32), low, high)
-        return (entry, learnt, members_first, np.array(members, np.int32), passed_first,
-                *lists, steps)  # fmt: skip
 
     def _all_settings(self) -> tuple[Any, ...]:
         """Tabulate what relaxes words and maxima, and hides slopes."""
@@ -326,39 +184,24 @@ class RowProduct:
         cost = bound * floor
         limits = np.zeros(len(walk.values.grids))
         limits[: len(thresholds)] = thresholds
-        fields = 4 + 2 * len(walk.slopes)
-        room = 4 * most + 200_000
-        nodes = np.zeros((room, fields), dtype=np.int32)
-        table = np.full(1 << (2 * room).bit_length(), -1, dtype=np.int32)
-        count = np.zeros(1, dtype=np.int64)
-        weights, masses = np.full(room, -1.0), np.zeros(room)
-        state = np.zeros(room, dtype=np.int8)
-        found = _edge_room(8 * most + 200_000)
-        options = _option_room(3 * most + 200_000)
-        queue, ends = np.zeros(room, dtype=np.int32), np.zeros(2, dtype=np.int64)
-        waiting, waits = np.zeros(room, dtype=np.int32), np.zeros(1, dtype=np.int64)
-        gaps = (np.zeros(_GAPS, dtype=np.int64), np.zeros(1, dtype=np.int64))
-        expanded = np.zeros(1, dtype=np.int64)
-        work = tuple(np.zeros(fields, dtype=np.int32) for _ in range(3))
-        lumped = np.array([grid.words != Words.EACH for grid in walk.values.grids])
-        slope_at = np.array([(s.first, s.last) for s in walk.slopes], dtype=np.int32)
-        first = np.array([s.first for s in walk.slopes], dtype=np.int32)
-        milestone = np.array(
-            [sum(m <= p for m in walk.law.landscape.milestones) for p in range(walk.n + 1)],
-            dtype=np.int32,
-        )
+        room = _Room(most, 4 + 2 * len(walk.slopes))
+        nodes, count, table, weights = room.graph
+        masses, state, found, options = room.masses, room.state, room.found, room.options
+        queue, ends, waiting, waits = room.queue, room.ends, room.waiting, room.waits
+        gaps, expanded = room.gaps, room.expanded
+        constants = self._constants()
         nodes[0] = self._start(level)
         _number_first(nodes, table)
         count[0], masses[0], weights[0] = 1, 1.0, width
         queue[0], ends[1], state[0] = 0, 1, 1
         least = width
-        graph = (nodes, count, table, weights)
         while True:
             status = explore(
-                queue, ends, waiting, waits, least, most, self._moves, (first, milestone),
+                queue, ends, waiting, waits, least, most, self._moves, constants[0],
                 self._slopes, self._setting, (self._keys, self._items), self._programs,
-                self._hands.arrays, self._seens.arrays, gaps, found, options, graph, tuple(widths),
-                lumped, slope_at, masses, state, expanded, limits, cost, last, work,
+                self._hands.arrays, self._seens.arrays, gaps, found, options, room.graph,
+                tuple(widths), *constants[1:], masses, state, expanded, limits, cost, last,
+                room.work,
             )  # fmt: skip
             if status == FULL or expanded[0] >= most:
                 break
@@ -366,7 +209,7 @@ class RowProduct:
                 self._answer(gaps)
                 # What waited comes first again.
                 again = np.concatenate(
-                    (waiting[: waits[0]], queue[np.arange(ends[0], ends[1]) % room])
+                    (waiting[: waits[0]], queue[np.arange(ends[0], ends[1]) % len(queue)])
                 )
                 ends[:], waits[0] = (0, len(again)), 0
                 queue[: len(again)] = again
@@ -376,16 +219,20 @@ class RowProduct:
                 break
             if negligible and (masses[alive] * bound[nodes[alive, 1]]).sum() <= negligible:
                 break
-            matters = masses[alive] * np.maximum(weights[alive], cost[nodes[alive, 1]])
-            least = min(least, float(matters.max())) / _ROUND
-            if least < _LEAST * width:
-                least = 0.0
-            chosen = alive[matters >= least]
-            chosen = chosen[np.argsort(-matters[matters >= least], kind="stable")]
-            ends[:] = 0, len(chosen)
-            queue[: len(chosen)] = chosen
-            state[chosen] = 1
-        return self._product(graph, state, found, options, masses)
+            least = room.next_round(alive, least, cost, _LEAST * width)
+        return self._product(room.graph, state, found, options, masses)
+
+    def _constants(self) -> tuple[Any, ...]:
+        """Return what the kernel needs of positions and grids."""
+        walk = self.walk
+        first = np.array([s.first for s in walk.slopes], dtype=np.int32)
+        milestone = np.array(
+            [sum(m <= p for m in walk.law.landscape.milestones) for p in range(walk.n + 1)],
+            dtype=np.int32,
+        )
+        lumped = np.array([grid.words != Words.EACH for grid in walk.values.grids])
+        slope_at = np.array([(s.first, s.last) for s in walk.slopes], dtype=np.int32)
+        return (first, milestone), lumped, slope_at
 
     def _product(
         self, graph: Any, state: Any, found: Any, options: Any, masses: FloatArray
@@ -468,7 +315,7 @@ class RowProduct:
         state = Walk(0, 0, (), entries, (), order)
         if tag == EVENT:
             above = NO_ENTRY if seen < 0 else self._seen[seen]
-            after = self._events[event](state, above)
+            after = self._events.changes[event](state, above)
             return self._row(self.walk.normal_row(after.entries, after.order, level, hidden))
         if tag == PROGRAM:
             return self._program(state, level)
@@ -531,13 +378,41 @@ class RowProduct:
         return (*(x.items for x in lists), *self._ways.arrays)
 
 
-def _edge_room(size: int) -> tuple[Any, ...]:
-    return np.zeros(size, dtype=np.int32), np.zeros(size), np.zeros(size), np.zeros(1, np.int64)
+class _Room:
+    """Arrays of one exploration: nodes, options, edges, and who waits for what."""
 
+    def __init__(self, most: int, fields: int) -> None:
+        nodes, edges, options = 4 * most + 200_000, 8 * most + 200_000, 3 * most + 200_000
 
-def _option_room(size: int) -> tuple[Any, ...]:
-    owner, starts = np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.int64)
-    return owner, np.zeros(size), np.zeros(size), starts, np.zeros(1, dtype=np.int64)
+        def zeros(size: int, dtype: Any = np.float64) -> Any:
+            return np.zeros(size, dtype=dtype)
+
+        table = np.full(1 << (2 * nodes).bit_length(), -1, dtype=np.int32)
+        numbers = np.zeros((nodes, fields), dtype=np.int32)
+        self.graph = (numbers, zeros(1, np.int64), table, np.full(nodes, -1.0))
+        self.masses, self.state = zeros(nodes), zeros(nodes, np.int8)
+        self.found = (zeros(edges, np.int32), zeros(edges), zeros(edges), zeros(1, np.int64))
+        sizes = (zeros(options), zeros(options), zeros(options, np.int64))
+        self.options = (zeros(options, np.int32), *sizes, zeros(1, np.int64))
+        self.queue, self.ends = zeros(nodes, np.int32), zeros(2, np.int64)
+        self.waiting, self.waits = zeros(nodes, np.int32), zeros(1, np.int64)
+        self.gaps, self.expanded = (zeros(_GAPS, np.int64), zeros(1, np.int64)), zeros(1, np.int64)
+        self.work = tuple(zeros(fields, np.int32) for _ in range(3))
+
+    def next_round(
+        self, alive: npt.NDArray[np.int64], least: float, cost: FloatArray, smallest: float
+    ) -> float:
+        """Queue nodes that matter less than those before; return how little."""
+        nodes, _, _, weights = self.graph
+        matters = self.masses[alive] * np.maximum(weights[alive], cost[nodes[alive, 1]])
+        least = min(least, float(matters.max())) / _ROUND
+        least = 0.0 if least < smallest else least
+        chosen = alive[matters >= least]
+        chosen = chosen[np.argsort(-matters[matters >= least], kind="stable")]
+        self.ends[:] = 0, len(chosen)
+        self.queue[: len(chosen)] = chosen
+        self.state[chosen] = 1
+        return least
 
 
 def _number_first(nodes: IntArray, table: IntArray) -> None:

@@ -15,6 +15,7 @@ KERNELS = {
     "markov_lrsao/chains/kernels/lumps.py": {"merge"},
     "markov_lrsao/chains/kernels/sparse.py": {"eliminate"},
     "markov_lrsao/exchange/kernels/drn.py": {"scan"},
+    "markov_lrsao/values/kernels/row_product.py": {"explore"},
     "simulate/kernels/play.py": {"play"},
 }
 """Loops that numba compiles as one piece: calls between pieces would cost time."""

@@ -1,0 +1,165 @@
+"""Tables of a walk on a shared row for the kernel that explores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.values.entries import NO_ENTRY
+from markov_lrsao.values.options import Ends, ends_of
+from markov_lrsao.values.shared_row import SharedRow
+from markov_lrsao.values.ways import Walk
+
+__all__ = ["Events", "Growing", "Lists", "move_tables", "slope_tables"]
+
+Change = Callable[[Walk, int], Walk]
+"""From a state and the maximum that is seen, if any, to the state after it."""
+_EVENTS = 1 << 12
+_FIRST_ROOM = 1 << 16
+
+
+class Growing:
+    """An array that grows at its end."""
+
+    def __init__(self, dtype: Any, first: Sequence[float] = ()) -> None:
+        self.items = np.zeros(_FIRST_ROOM, dtype=dtype)
+        self.size = 0
+        self.extend(first)
+
+    def extend(self, items: Sequence[float]) -> None:
+        """Add items at the end."""
+        size = self.size + len(items)
+        if size > len(self.items):
+            self.items = np.concatenate((self.items, np.zeros(size, dtype=self.items.dtype)))
+        self.items[self.size : size] = items
+        self.size = size
+
+
+class Lists:
+    """Lists of ways, one behind the other: where each begins, rows, probabilities."""
+
+    def __init__(self) -> None:
+        self._first, self._row = Growing(np.int32, [0]), Growing(np.int32)
+        self._low, self._high = Growing(np.float64), Growing(np.float64)
+
+    def add(self, ways: Sequence[tuple[int, Ends]]) -> int:
+        """Add a list and return its number."""
+        self._row.extend([row for row, _ in ways])
+        self._low.extend([low for _, (low, _) in ways])
+        self._high.extend([high for _, (_, high) in ways])
+        self._first.extend([self._row.size])
+        return self._first.size - 2
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What the kernel reads."""
+        return tuple(x.items for x in (self._first, self._row, self._low, self._high))
+
+
+class Events:
+    """What may happen to a row: changes by number, the first of which changes nothing."""
+
+    def __init__(self, walk: SharedRow) -> None:
+        self._walk = walk
+        self.changes: list[Change] = [lambda state, _: state]
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def add(self, change: Change) -> int:
+        """Number a change."""
+        self.changes.append(change)
+        assert len(self.changes) <= _EVENTS
+        return len(self.changes) - 1
+
+    def learns(self, action: int, factor: fmpq, gain: fmpq, *, keeps: bool) -> int:
+        """Number the update of an entry, which may see a maximum."""
+        walk, key = self._walk, (action, factor.p, factor.q, gain.p, gain.q, keeps)
+
+        def change(state: Walk, above: int) -> Walk:
+            seen = None if above == NO_ENTRY else (above, walk.seen)
+            value = walk.values.moved(state.entries[action], factor, gain, seen)
+            return walk.learnt(state, action, value, keeps=keeps)
+
+        if key not in self._known:
+            self._known[key] = self.add(change)
+        return self._known[key]
+
+    def climbs(self, p: int, i: int) -> int:
+        """Number the climb of a plateau's bridge from a position on."""
+        return self.add(lambda state, _: self._walk.climbed(state._replace(position=p), i))
+
+
+def move_tables(walk: SharedRow, events: Events) -> tuple[Any, ...]:
+    """Tabulate what may be proposed on plateaus."""
+    law, n, actions = walk.law, walk.n, len(walk.law.actions)
+    shape = (n + 1, actions, 2)
+    plateau = np.full(n + 1, -1, dtype=np.int32)
+    accepted, event = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.int32)
+    reads = np.full(shape, -1, dtype=np.int32)
+    climbing, climb_steps = np.zeros(n + 1, dtype=np.int32), np.zeros((n + 1, 2))
+    shares = np.zeros((n + 1, 2, actions + 1, 2))
+    for p, i in walk.plateau.items():
+        plateau[p] = i
+        climb_steps[p] = ends_of(walk.time(p, walk.place.plateaus[i][1])[1])
+        climbing[p] = events.climbs(p, i)
+        for d, share in ((DOWN, p), (UP, n - p)):
+            q = p + 2 * d - 1
+            if not share:
+                continue
+            for number in range(1, actions + 1):
+                shares[p, d, number] = ends_of(fmpq(share, n * number))
+            for a in range(actions):
+                accepted[p, a, d] = law.accepted[p, a, d]
+                if q == n or not law.accepted[p, a, d]:
+                    continue
+                gain = walk.alpha * law.reward(p, a, d)
+                if q in walk.plateau:
+                    keeps = gain == walk.penalty
+                    event[p, a, d] = events.learns(a, walk.lam, gain, keeps=keeps)
+                else:
+                    event[p, a, d] = events.learns(a, walk.keep, gain, keeps=False)
+                    reads[p, a, d] = i - 1 if d == DOWN else -1
+    rejected = np.array(
+        [events.learns(a, walk.lam, fmpq(0), keeps=False) for a in range(actions)], dtype=np.int32
+    )
+    bridge = np.array(walk.place.bridges, dtype=np.int32)
+    end = np.array([last for _, last in walk.place.plateaus], dtype=np.int32)
+    return (plateau, accepted, event, reads, rejected, bridge, climbing, climb_steps, end, shares)
+
+
+def slope_tables(walk: SharedRow) -> tuple[Any, ...]:
+    """Tabulate slopes: words, lumps of them, passages."""
+    slopes = walk.slopes
+    levels, most = len(walk.values.grids), max(len(s.words) for s in slopes)
+    shape = (len(slopes), most)
+    entry, learnt = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int32)
+    members_first = np.zeros((levels, *shape, 2), dtype=np.int32)
+    members: list[int] = []
+    passed_first = np.zeros((len(slopes), most + 1), dtype=np.int32)
+    side, after, ends = list[int](), list[int](), list[Ends]()
+    steps = np.zeros((*shape, 2))
+    for s, slope in enumerate(slopes):
+        for w, word in enumerate(slope.words):
+            entry[s, w] = word.entry
+            found = slope.learnt[w]
+            learnt[s, w] = -1 if found is None else found
+            passed_first[s, w] = len(side)
+            steps[s, w], weights = walk.ends.passages(s, w)
+            for x, weight in zip(word.passages, weights, strict=True):
+                side.append(x.side)
+                after.append(x.word)
+                ends.append(ends_of(weight[0]))
+        passed_first[s, len(slope.words) :] = len(side)
+        for level in range(levels):
+            lumps = walk.lumps[walk.values.grids[level].words]
+            for w in {lumps.name(s, w) for w in range(len(slope.words))}:
+                members_first[level, s, w, 0] = len(members)
+                members += lumps.members(s, w)
+                members_first[level, s, w, 1] = len(members)
+    low, high = np.array(ends).T.copy()
+    lists = (np.array(side, np.int32), np.array(after, np.int32), low, high)
+    return (entry, learnt, members_first, np.array(members, np.int32), passed_first,
+            *lists, steps)  # fmt: skip
