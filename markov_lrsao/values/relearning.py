@@ -121,10 +121,11 @@ def enclose_shared_row(
                 break
             best = _better(best, attempt(way))
         bar.advance()
-        # The product has no variance, and with few objectives it is not always the narrowest.
-        if isinstance(best, Refused) or (not many and not _is_narrow(best, tolerance)):
+        # The product has no variance, and where slopes are long it is not always the narrowest.
+        narrow = _is_narrow(best, tolerance)
+        if isinstance(best, Refused) or not (many or narrow or _timed(place, moments)):
             best = _better(best, attempt(refined))
-        elif not many and _wants_variance(best, place, moments):
+        elif not many and (not narrow or _wants_variance(best, place, moments)):
             best = _better(best, attempt(partial(_refined, place, moments, tolerance, fewer)))
     return best
 
