@@ -1,8 +1,10 @@
 """E[T] enclosed where nothing else decides: layers of tables, `markov_lrsao.forward.layers`.
 
 Layers are made with few tables first, then with more, as long as the enclosure is wide and the
-work allowed is not used up; what all of them show together is the answer. Each pass steers the next
-one by where it was wide. Variances stay unknown.
+work allowed is not used up; what all of them show together is the answer. The first passes tell
+tables apart by one measure each (`markov_lrsao.forward.measures`), and that of the narrowest serves
+the others. Each pass steers the next one by the same measure by where it was wide. Variances stay
+unknown.
 
 Behind the last layer stands what positions alone show of the steps left. Where that has no upper
 end, a chain with few values may: its largest bound holds for every table that a run can meet.
@@ -25,6 +27,7 @@ from markov_lrsao.exact.quantity import Enclosed, Quantity
 from markov_lrsao.exact.rationals import next_floats, to_float
 from markov_lrsao.forward.coarse import coarse
 from markov_lrsao.forward.layers import Layers
+from markov_lrsao.forward.measures import Kind
 from markov_lrsao.forward.model import arrays_of
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.progress import Progress
@@ -47,22 +50,25 @@ class _Pass:
     levels : that are always told apart
     work : entries of all tables of all layers
     steered : by the widths of the pass before
+    kind : by which measure tables are told apart; None: by the best so far
     """
 
     tables: int
     levels: int = 3
     work: int = _WORK
     steered: bool = True
+    kind: Kind | None = None
 
 
+_KINDS: tuple[Kind, ...] = ("visits", "needs", "evenly")
 _PASSES = (
-    _Pass(4_000, work=_WORK // 8),
+    *(_Pass(4_000, work=_WORK // 8, kind=kind) for kind in _KINDS),
     _Pass(20_000, work=_WORK // 2),
     _Pass(20_000, levels=8, work=_WORK // 2),
 )
 """Unlikely tables that are joined let the worst happen for good: with more levels they are kept
 apart, at the cost of others. Where runs are long these passes must not use up the time."""
-_MORE, _MOST = _Pass(80_000), _Pass(200_000, work=2 * _WORK)
+_MORE, _MOST = _Pass(80_000), _Pass(400_000, work=3 * _WORK)
 _LONGER = _Pass(20_000, 2, 2 * _WORK, steered=False)
 """The last pass: more tables a layer, many more where it may take that many to be narrow, or, where
 the second one left many runs under way, more layers."""
@@ -126,6 +132,8 @@ def enclose_by_layers(law: StepLaw, options: Options, *, hasty: bool = False) ->
         seen.nodes.append(seen.made)
         seen.best = bounds if seen.best is None else _both(seen.best, bounds)
         seen.each.append(_width(bounds))
+        if chosen.kind is not None and seen.each[-1] < min(seen.each[:-1], default=inf):
+            seen.kind, seen.first = chosen.kind, seen.each[-1]
         seen.ended = _width(seen.best) <= enough or largest < chosen.tables
     if seen.refused is not None:
         return seen.refused
@@ -138,12 +146,12 @@ def _last(seen: _Seen, enough: float) -> _Pass:
     """Return the last pass: how those before did compared with the first tells what is needed."""
     if len(seen.each) < len(_PASSES):
         return _LONGER
-    _, second, third = seen.each
-    levels = _PASSES[1 if second <= third else 2].levels
+    fewer, more = seen.each[len(_KINDS) :]
+    levels = _PASSES[-2 if fewer <= more else -1].levels
     hopeful = enough < seen.promised <= _HOPE * enough
     chosen = _MOST if hopeful else _MORE
     # Layers that end too soon cost more than tables that are joined.
-    room = _ROOM * chosen.work / seen.entries * _PASSES[1].tables / max(seen.nodes[1], 1)
+    room = _ROOM * chosen.work / seen.entries * _PASSES[-2].tables / max(seen.nodes[-2], 1)
     return replace(chosen, levels=levels, tables=min(chosen.tables, int(room)))
 
 
@@ -177,10 +185,14 @@ class _Seen:
         one was sought
     passes, made : how many passes were made or left out, and the tables of the newest
     best, each, nodes : what all passes tell together, and the width and the tables of each
+    widths : of the newest pass by each measure
+    kind, first : the measure of the narrowest of the first passes, and its width
     entries : of a table
     """
 
-    widths: FloatArray | None = None
+    widths: dict[Kind, FloatArray | None] = field(default_factory=dict)
+    kind: Kind = _KINDS[0]
+    first: float = inf
     under_way: float = 0.0
     most: float | None = None
     asked: bool = False
@@ -195,17 +207,18 @@ class _Seen:
 
     @property
     def promised(self) -> float:
-        """The width that another gain like that over the first pass would lead to."""
+        """The width that another gain like that over the first pass by this measure leads to."""
         if len(self.each) < len(_PASSES):
             return inf
         least = min(self.each)
-        return least * (least / self.each[0])
+        return least * (least / self.first)
 
 
 def _solved(law: StepLaw, chosen: _Pass, seen: _Seen, progress: Progress) -> tuple[FloatArray, int]:
     """Return bounds of E[T] and of the phases, [quantity, side], and the number of tables."""
-    widths = seen.widths if chosen.steered else None
-    layers = Layers(law, always=chosen.levels, widths=widths, most=seen.most)
+    kind = chosen.kind or seen.kind
+    widths = seen.widths.get(kind) if chosen.steered else None
+    layers = Layers(law, always=chosen.levels, widths=widths, most=seen.most, kind=kind)
     seen.entries = layers.tables.low.shape[1]
     most = chosen.work // seen.entries
     largest, seen.under_way = chosen.tables, 0.0
@@ -221,7 +234,7 @@ def _solved(law: StepLaw, chosen: _Pass, seen: _Seen, progress: Progress) -> tup
             layers.step(wanted)
             bar.advance()
     bounds = layers.solved()[0]
-    seen.widths = layers.widths
+    seen.widths[kind] = layers.widths
     return bounds, layers.nodes
 
 

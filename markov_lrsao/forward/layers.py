@@ -28,7 +28,8 @@ from markov_lrsao.errors import StateSpaceTooLargeError
 from markov_lrsao.exact.rationals import next_floats, to_float
 from markov_lrsao.forward.closing import passed
 from markov_lrsao.forward.coarse import Coarse, coarse
-from markov_lrsao.forward.kernels import gathering, layers, sampling
+from markov_lrsao.forward.kernels import gathering, layers
+from markov_lrsao.forward.measures import Kind, measured
 from markov_lrsao.forward.model import Arrays, Tables, arrays_of
 from markov_lrsao.forward.unused import Unused
 from markov_lrsao.model.law import StepLaw
@@ -39,10 +40,8 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 MOST_ACTIONS = 5
 """Sets of actions are bits of a mask."""
-_CELLS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _CLASSES = (0, 1, 2, 3, 4, 6, 8, 12, 16)
 """First number of refusals of each class."""
-_RUNS, _LONGEST, _SEED = 3_000, 5_000, 1
 _CONTEXTS, _DEPTH = 2**20, 4
 """Widths are learnt per context, the first levels of a table."""
 _LEAST_WIDTH = 1e-6
@@ -133,8 +132,9 @@ class Layers:
     Parameters
     ----------
     always : so many levels of what matters most are told apart, however unlikely a table is
-    widths : `widths` of another pass over the same law, to steer by
+    widths : `widths` of another pass over the same law and by the same measure, to steer by
     most : a bound of E[steps left] for every table that a run can meet, where one is known
+    kind : by which measure tables are told apart (`forward.measures`)
 
     Attributes
     ----------
@@ -159,6 +159,7 @@ class Layers:
         always: int = 3,
         widths: FloatArray | None = None,
         most: float | None = None,
+        kind: Kind = "visits",
     ) -> None:
         law.check_bounded()
         law.check_greedy()
@@ -176,7 +177,7 @@ class Layers:
         self._ahead = passed(law)
         # The optimum is beyond all phases; where no run can ever be no table stands for any.
         self._goes_on = np.pad(self.coarse.met, ((0, 0), (0, 1)))
-        self._levels = _levels(_visits_ahead(law, self.arrays))
+        self._measure = measured(law, self.arrays, kind)
         self._unit = float(np.abs(self.arrays.gains[self.arrays.gains[:, 0] != 0]).min()) / 4
         self._scratch = _Scratch()
         self._small = 0.0
@@ -215,7 +216,7 @@ class Layers:
         into = np.empty(len(under_way), dtype=np.int64)
         left = gathering.gather(
             *(after.arrays, self._weights(after), a.row_of, a.actions),
-            *(self._levels, self._unit, self._small, self.always),
+            *(self._measure.levels, self._unit, self._measure.scales, self._small, self.always),
             *(self._scratch.of(*after.low.shape), into),
         )
         target[under_way] = into
@@ -238,7 +239,7 @@ class Layers:
         found = np.empty(len(tables.mass), dtype=np.int32)
         gathering.contexts(
             *(tables.arrays, self.arrays.row_of, self.arrays.actions),
-            *(self._levels, self._unit, _DEPTH, _CONTEXTS),
+            *(self._measure.levels, self._unit, self._measure.scales, _DEPTH, _CONTEXTS),
             *(np.empty((1, tables.low.shape[1])), found),
         )
         return found
@@ -279,42 +280,3 @@ class Layers:
             met = np.where(masses > 0, widths / np.maximum(masses, 1e-300), mean)
             self.widths = np.maximum(met / mean, _LEAST_WIDTH)
         return following
-
-
-def _visits_ahead(law: StepLaw, arrays: Arrays) -> FloatArray:
-    """Return [place, row] -> visits from there on, waiting not counted, as a few runs have them.
-
-    A place is a position and a phase. No bound rests on it: it says which rows matter.
-    """
-    milestones = np.array(law.landscape.milestones, dtype=np.int64)
-    phases = len(milestones)
-    size = (law.n + 1) * phases
-    flow = np.zeros((size, size + 1))
-    rows = int(arrays.row_of.max()) + 1
-    sampling.sample(
-        *(arrays.moves, arrays.gains.mean(axis=1), (arrays.keep[0], arrays.bootstrap[0])),
-        *(milestones, law.optimum, _RUNS, _LONGEST, _SEED, np.zeros(rows * arrays.actions), flow),
-    )
-    shares = flow[:, :-1] / np.maximum(flow.sum(axis=1), 1e-9)[:, None]
-    met = np.zeros((size, rows))
-    met[np.arange(size), arrays.row_of[np.arange(size) // phases]] = 1.0
-    return np.asarray(np.linalg.solve(np.eye(size) - shares * (1 - 1e-6), met))
-
-
-def _levels(ahead: FloatArray) -> FloatArray:
-    """Return for every place (row, cells) in the order in which they tell tables apart.
-
-    The more often a row is met from there, the finer its values are told apart, and the sooner.
-    """
-    weight = np.maximum(ahead / ahead.max(axis=1, keepdims=True), 1e-3)
-    return np.array(
-        [
-            [
-                (r, c)
-                for _, r, c in sorted(
-                    (max(c, 0.25) / w, r, c) for r, w in enumerate(own) for c in _CELLS
-                )
-            ]
-            for own in weight.tolist()
-        ]
-    )

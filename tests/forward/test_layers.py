@@ -20,6 +20,7 @@ from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.forward import coarse as coarsely
 from markov_lrsao.forward.coarse import check_ends, entry_ends
 from markov_lrsao.forward.layers import Layer, Layers
+from markov_lrsao.forward.measures import Kind
 from markov_lrsao.forward.model import Tables
 from markov_lrsao.forward.options import position_options
 from markov_lrsao.values.solving import most_steps
@@ -244,6 +245,42 @@ def test_twins_that_are_none_lose_runs() -> None:
         every.append(layers.tables)
     layers.unused.twin = right
     assert strays(law, layers, every, 40) > 0
+
+
+@pytest.mark.parametrize("kind", ["needs", "evenly"])
+def test_no_truth_rests_on_the_measure(kind: Kind) -> None:
+    """Tables are told apart by what later choices need: no run is lost, and E[T] is enclosed.
+
+    Tables that are said to lie elsewhere are noticed: the same runs stray from them.
+    """
+    law = RandomPlateaus.held_out(48).law
+    layers = Layers(law, kind=kind)
+    every = [layers.tables]
+    for _ in range(30):
+        layers.step(100)
+        every.append(layers.tables)
+    assert strays(law, layers, every, 40) == 0
+    for tables in every:
+        tables.low[:] += 1.0
+        tables.high[:] += 1.0
+    assert strays(law, layers, every, 40) > 0
+
+
+@pytest.mark.parametrize("kind", ["needs", "evenly"])
+def test_needs_tell_more_than_visits(kind: Kind) -> None:
+    """With a small alpha, and as many tables; E[T] is 38.7 by simulation."""
+    law = RandomPlateaus.held_out(48).law
+
+    def enclosed(kind: Kind) -> tuple[float, float]:
+        layers = Layers(law, kind=kind)
+        while layers.going > 1e-4:
+            layers.step(500)
+        low, high = layers.solved()[0, 0].tolist()
+        return low, high
+
+    (low, high), (lower, upper) = enclosed(kind), enclosed("visits")
+    assert low <= 38.6 < 38.8 <= high
+    assert high - low < (upper - lower) / 2
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -20,15 +20,20 @@ _NONE = np.uint64(0)
 
 
 @compiled(forceinline=True, allocates=False)
-def _octaves(low, high, s, i, unit):
-    """Return how many octaves an entry's middle is beyond `unit` from 0, with its sign."""
+def _measured(low, high, s, i, unit, scales, place):
+    """Return an entry's middle as it is measured: in its scale, or in octaves where none is given.
+
+    Octaves say how far beyond `unit` from 0 it is, with its sign.
+    """
     q = 0.5 * (low[s, i] + high[s, i])
+    if len(scales) > 0:
+        return q * scales[place, i]
     return math.copysign(math.log2(1.0 + abs(q) / unit), q) if q != 0.0 else 0.0
 
 
 @compiled(forceinline=True, allocates=False)
 def _cell(octaves, cells):
-    """Return the number of a value's cell, so many to an octave."""
+    """Return the number of a measured value's cell, so many to an octave or step."""
     if octaves == 0.0:
         return np.uint64(0)
     number = np.int64(math.floor(cells * abs(octaves)))
@@ -39,7 +44,7 @@ def _cell(octaves, cells):
 def _finer(h, level, octaves, order, s, t, actions):
     """Return a key that tells more apart: a row's order, or the cells of its entries.
 
-    The octaves of table s stand in line t.
+    The measured entries of table s stand in line t.
     """
     row = np.int64(level[0])
     pairs = actions * (actions - 1) // 2
@@ -74,14 +79,15 @@ def _met(position, phase, order, s, row_of, actions):
 
 
 @compiled(allocates=False)
-def contexts(tables, row_of, actions, levels, unit, depth, size, line, found):
+def contexts(tables, row_of, actions, levels, unit, scales, depth, size, line, found):
     """Write for every table a number below `size`: what its first levels tell apart, hashed.
 
     Others may have the same one. It says where experience with like tables is kept.
 
     Parameters
     ----------
-    line : room for the octaves of one table
+    scales : [place, entry] how entries are measured; empty: in octaves beyond `unit`
+    line : room for the measured entries of one table
     """
     position, phase, low, high, _, order, _ = tables
     phases = len(levels) // len(row_of)
@@ -89,14 +95,14 @@ def contexts(tables, row_of, actions, levels, unit, depth, size, line, found):
         h = _met(position, phase, order, s, row_of, actions)
         place = position[s] * phases + phase[s]
         for i in range(low.shape[1]):
-            line[0, i] = _octaves(low, high, s, i, unit)
+            line[0, i] = _measured(low, high, s, i, unit, scales, place)
         for g in range(depth):
             h = _finer(h, levels[place, g], line, order, s, 0, actions)
         found[s] = h % np.uint64(size)
 
 
 @compiled(allocates=False)
-def gather(tables, weight, row_of, actions, levels, unit, small, always, scratch, target):
+def gather(tables, weight, row_of, actions, levels, unit, scales, small, always, scratch, target):
     """Join tables that are alike, the less they weigh the more of them; return how many are left.
 
     Tables at the same position, in the same phase and with the same order of the row met are told
@@ -108,7 +114,8 @@ def gather(tables, weight, row_of, actions, levels, unit, small, always, scratch
     ----------
     weight : how much it matters that a table is told apart
     levels : [place, level], a place being a position and a phase: (row, 0) tells orders of the row
-        apart, (row, c) values, with c cells to an octave
+        apart, (row, c) values, with c cells to an octave, or to a step
+    unit, scales : as for `contexts`
     always : so many levels are told apart whatever they weigh: without them the worst may happen
         for good
     scratch : keys of tables; tables that are still told apart, and their slots; keys, masses and
@@ -120,8 +127,9 @@ def gather(tables, weight, row_of, actions, levels, unit, small, always, scratch
     count = len(position)
     phases = len(levels) // len(row_of)
     for s in range(count):
+        place = position[s] * phases + phase[s]
         for i in range(low.shape[1]):
-            octaves[s, i] = _octaves(low, high, s, i, unit)
+            octaves[s, i] = _measured(low, high, s, i, unit, scales, place)
         own[s] = _met(position, phase, order, s, row_of, actions) | np.uint64(1)
         active[s] = s
     remaining = count
