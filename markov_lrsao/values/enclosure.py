@@ -114,6 +114,8 @@ def resolve(
         around = attempt(partial(around_cut, law, automata))
         return iter(()) if isinstance(around, Refused) else focused(around)
 
+    # The second level is small, and often decides what the first leaves open.
+    least = 1 if tolerance <= TOLERANCE else 0
     best: tuple[fmpq, Decomposition] | None = None
     refused = Refused(StateSpaceTooLargeError("no level of refinement applies"))
     with progress("refining values", total=len(LEVELS)) as bar:
@@ -136,6 +138,8 @@ def resolve(
             match found:
                 case Refused(StateSpaceTooLargeError()):
                     refused = found
+                    if best is not None and best[0] <= tolerance and not patient:
+                        break
                     continue  # a finer mesh with fewer exact values may have fewer states
                 case Refused():
                     return found if best is None else best[1]
@@ -146,7 +150,7 @@ def resolve(
                 return width if best is None else best[1]
             if best is None or width < best[0]:
                 best = (width, found)
-            if width <= tolerance and not patient:
+            if width <= tolerance and not patient and number >= least:
                 break
     stable = lumped() if number < _QUOTIENT_BEFORE else None
     return stable or (refused if best is None else best[1])
