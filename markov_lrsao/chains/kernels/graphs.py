@@ -65,9 +65,8 @@ def _ascending(indptr, indices, target, fate):  # type: ignore[no-untyped-def]
 def fates(indptr, indices, target):  # type: ignore[no-untyped-def]
     """Return the components of the graph that ends in `target`, and the fate of every state.
 
-    Tarjan's algorithm with a stack of its own. Target states are not left. A component
-    that leads nowhere misses the target; others share the fates of what they lead to, all of
-    which are known when the component is complete.
+    Target states are not left. A component that leads nowhere misses the target; others share the
+    fates of what they lead to.
     """
     size = len(indptr) - 1
     fate = np.zeros(size, np.uint8)
@@ -75,6 +74,16 @@ def fates(indptr, indices, target):  # type: ignore[no-untyped-def]
         order = np.arange(size - 1, -1, -1)
         return order, order.copy(), np.arange(size + 1), fate
     fate[:] = 0
+    return _searched(indptr, indices, target, fate)
+
+
+@compiled()
+def _searched(indptr, indices, target, fate):  # type: ignore[no-untyped-def]
+    """Return the same by Tarjan's algorithm with a stack of its own.
+
+    All that a component leads to is known when it is complete.
+    """
+    size = len(indptr) - 1
     label = np.full(size, -1, np.int64)
     index = np.zeros(size, np.int32)  # when a state was met; 0: not yet
     low = np.zeros(size, np.int32)
