@@ -17,7 +17,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from markov_lrsao.exact.arrays import distinct
 from markov_lrsao.model.law import StepLaw
 
 __all__ = ["AbstractPosition", "Group", "Regions"]
@@ -99,9 +98,12 @@ class Regions:
         keys: dict[tuple[object, ...], int] = {}
         representative: list[int] = []
         row_class = np.full(len(regions_of_row), -1, dtype=np.int64)
-        lone = (ends - begins == 1) & ~np.isin(row[begins], list(tracked))
-        for k in distinct(kind[begins[lone]]).tolist():  # many rows of few kinds
-            members = row[begins[lone & (kind[begins] == k)]]
+        apart = np.zeros(len(regions_of_row), dtype=np.bool_)
+        apart[list(tracked)] = True
+        lone = (ends - begins == 1) & ~apart[row[begins]]
+        lone_rows, lone_kinds = row[begins[lone]], kind[begins[lone]]
+        for k in np.flatnonzero(np.bincount(lone_kinds)).tolist():  # many rows of few kinds
+            members = lone_rows[lone_kinds == k]
             keys["kinds", (k,)] = len(representative)
             row_class[members] = len(representative)
             representative.append(int(members[0]))
@@ -145,7 +147,7 @@ class Regions:
     @cached_property
     def groups(self) -> list[Group]:
         """The groups, each with its graph of abstract positions."""
-        met = set(distinct(self.row_class[self.law.row[: self.last]]).tolist())
+        met = self._classes_at(slice(self.last))
         alone = [
             (r,) for c, r in enumerate(self.representative) if r not in self.tracked and c in met
         ]
@@ -174,6 +176,21 @@ class Regions:
                 blocks += [(p, p) for p in range(first, end + 1)]
         single = len(rows) == 1 and len(breaks) > 0 and self._one_region(rows[0])
         return Group(rows, *self._graph(rows, blocks, returns_where_it_left=single))
+
+    @cached_property
+    def _class_at(self) -> IntArray:
+        """The row class of every position."""
+        return self.row_class[self.law.row[: self.last + 1]]
+
+    @cached_property
+    def _enters(self) -> npt.NDArray[np.bool_]:
+        """Whether a position is the first of its region, from below."""
+        enters: npt.NDArray[np.bool_] = np.diff(self.law.row[: self.last], prepend=-1) != 0
+        return enters
+
+    def _classes_at(self, positions: IntArray | slice) -> tuple[int, ...]:
+        """Row classes at given positions, in order, each once. They are few: nothing is sorted."""
+        return tuple(np.flatnonzero(np.bincount(self._class_at[positions])).tolist())
 
     def _one_region(self, r: int) -> bool:
         positions = np.flatnonzero(self.law.row[: self.last] == r)
@@ -239,12 +256,8 @@ class Regions:
         if r in self.tracked:
             at = np.array([position])
         else:
-            rows = np.flatnonzero(self.row_class == self.row_class[r])
-            own = np.flatnonzero(law.row[:last] == r)
-            starts = np.flatnonzero(
-                np.isin(law.row[:last], rows) & (np.diff(law.row[:last], prepend=-1) != 0)
-            )
-            at = starts + (position - own[0])
+            starts = np.flatnonzero((self._class_at[:last] == self.row_class[r]) & self._enters)
+            at = starts + (position - int(np.argmax(law.row == r)))
         neighbours = at + step
         neighbours = neighbours[(neighbours >= 0) & (neighbours <= last)]
-        return tuple(distinct(self.row_class[law.row[neighbours]]).tolist())
+        return self._classes_at(neighbours)

@@ -1,7 +1,8 @@
 """The grid on which values of Q-entries are told apart, and what distinguishes a cluster.
 
 An interval of values falls into a *cell*: a grid of mesh s, in which its middle lies; intervals
-wider than s use grids of mesh 2s, 4s, .. Values that are short are cells of their own.
+wider than s use grids of mesh 2s, 4s, .. Values that are short are cells of their own. Where few
+clusters leave something open, their cells can be halved (`markov_lrsao.values.focus`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from markov_lrsao.rows.patterns import Pattern
 
 __all__ = ["Cell", "Grid", "Precision", "Safety", "Traits", "forgotten", "is_dead", "rounded"]
 
+_ONE = fmpq(1)
+
 
 @dataclass(frozen=True)
 class Precision:
@@ -35,12 +38,16 @@ class Precision:
     landmarks : whether values above 0 or above the value after a single update, such as -alpha r,
         are told from those below, however close. Penalties leave -alpha r + keep q with q > 0 as
         small as one likes: without landmarks rounding would make it a tie with -alpha r.
+    slack : intervals up to so many meshes wide use the grid of mesh s. What a cell holds is then up
+        to (slack + 1) s wide, and stays on that grid after an update that shrinks it by lam, if
+        lam (slack + 1) <= slack; otherwise it climbs to ever coarser grids.
     """
 
     mesh: fmpq
     exact_bits: int
     coarser: tuple[tuple[int, fmpq], ...] = ()
     landmarks: bool = False
+    slack: fmpq = _ONE
 
 
 Cell = fmpq | tuple[int, ...] | None
@@ -89,16 +96,17 @@ class Grid:
         """Return how much coarser the grid of a row is."""
         return dict(self.precision.coarser).get(row, fmpq(1))
 
-    def cell(self, values: Interval, coarser: fmpq) -> Cell:
-        """Return the cell of an interval."""
+    def cell(self, values: Interval, coarser: fmpq, halvings: int = 0) -> Cell:
+        """Return the cell of an interval, on a mesh that was halved so many times."""
         if values.low == values.high:
             v = values.low
             if v in self._simple or (
                 v.p.bit_length() + v.q.bit_length() <= self.precision.exact_bits
             ):
                 return v
-        mesh, level, width = self.precision.mesh * coarser, 0, values.high - values.low
-        while width > mesh:
+        mesh = self.precision.mesh * coarser / (1 << halvings)
+        level, width = -halvings, values.high - values.low
+        while width > mesh * self.precision.slack:
             mesh, level = 2 * mesh, level + 1
         index = int(((values.high + values.low) / (2 * mesh)).floor())
         if not self.precision.landmarks:

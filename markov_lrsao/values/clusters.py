@@ -18,7 +18,8 @@ intervals lose: an entry that decays like lam^k stays positive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -35,6 +36,8 @@ __all__ = ["Clusters", "Update"]
 
 _MOST_WORK = 150_000
 """Updates that may be carried out again until clusters settle: some ten seconds."""
+_PATIENCE = 8
+"""Growths of a cluster before its ends are rounded more coarsely, where cells are divided."""
 _FINER = 16
 """Growing ends are rounded to this fraction of the mesh, to twice it the next time, .."""
 
@@ -68,7 +71,14 @@ Given = tuple[Pattern, tuple[Interval, ...], tuple[int, ...], int]
 
 @dataclass(eq=False)
 class Clusters:
-    """The clusters of a law's rows, numbered as they are met."""
+    """The clusters of a law's rows, numbered as they are met.
+
+    Attributes
+    ----------
+    finer : clusters that are to be told apart further, and how often the mesh of each entry is to
+        be halved there. None: nowhere; then clusters grow faster, and fewer updates are carried out
+    halvings : how often they were, per cluster
+    """
 
     law: StepLaw
     precision: Precision
@@ -78,6 +88,8 @@ class Clusters:
     following: dict[Update, int] = field(default_factory=dict)
     given: set[Given] = field(default_factory=set)
     grown: set[int] = field(default_factory=set)
+    finer: Mapping[Traits, tuple[int, ...]] | None = None
+    halvings: list[tuple[int, ...]] = field(default_factory=list)
     _options: dict[int, tuple[Option, ...]] = field(default_factory=dict)
     _growths: dict[int, int] = field(default_factory=dict)
     _work: int = 0
@@ -104,16 +116,32 @@ class Clusters:
         self, pattern: Pattern, box: Sequence[Interval], coarser: fmpq, safe: tuple[int, ...]
     ) -> int:
         """Make the box part of the cluster it belongs to."""
-        cells = tuple(self.grid.cell(b, coarser) for b in box)
-        traits = forgotten(Traits(pattern, cells, coarser), safe)
+        traits, halvings = self.told_apart(pattern, box, coarser, safe)
         number = self.index.get(traits)
         if number is None:
             number = self.index[traits] = len(self.traits)
             self.traits.append(traits)
+            self.halvings.append(halvings)
             self.boxes.append(self._known(traits, box))
         else:
             self.grow(number, box)
         return number
+
+    def told_apart(
+        self, pattern: Pattern, box: Sequence[Interval], coarser: fmpq, safe: tuple[int, ...]
+    ) -> tuple[Traits, tuple[int, ...]]:
+        """Return what distinguishes the cluster of a box, and how often its meshes were halved.
+
+        Cells that `finer` names are divided, and what they are divided into, if it names that.
+        """
+        halvings = (0,) * len(box)
+        while True:
+            cells = tuple(self.grid.cell(b, coarser, h) for b, h in zip(box, halvings, strict=True))
+            traits = forgotten(Traits(pattern, cells, coarser), safe)
+            wanted = None if self.finer is None else self.finer.get(traits)
+            if wanted is None or all(map(operator.le, wanted, halvings)):
+                return traits, halvings
+            halvings = tuple(map(max, halvings, wanted))
 
     def _known(self, traits: Traits, box: Sequence[Interval]) -> tuple[Interval, ...]:
         everything = Interval(self.grid.lowest, fmpq(0))
@@ -125,11 +153,16 @@ class Clusters:
     def grow(self, number: int, box: Sequence[Interval]) -> None:
         """Make a cluster's box contain another; ends that move are rounded outwards."""
         traits, present = self.traits[number], self.boxes[number]
-        times = 1 << min(self._growths.get(number, 0), 8)
+        patience = 0 if self.finer is None else _PATIENCE
+        times = 1 << min(max(self._growths.get(number, 0) - patience, 0), 8)
         fraction = self.precision.mesh * traits.coarser * times / _FINER
         wider = [
-            old if cell is None or new in old else rounded(old, new, fraction, self.grid.landmarks)
-            for cell, old, new in zip(traits.cells, present, box, strict=True)
+            old
+            if cell is None or new in old
+            else rounded(old, new, fraction / (1 << h), self.grid.landmarks)
+            for cell, old, new, h in zip(
+                traits.cells, present, box, self.halvings[number], strict=True
+            )
         ]
         found = narrowed(traits.pattern, wider)
         if any(b not in a for a, b in zip(present, found, strict=True)):
@@ -219,6 +252,9 @@ class Clusters:
         """Follow an update once more after its source has grown."""
         pattern, box = self.image(update)
         traits = self.traits[target]
+        if self.finer is not None:  # it may belong elsewhere now
+            self.following[update] = self.place(pattern, box, traits.coarser, update.safe)
+            return
         cells = tuple(self.grid.cell(b, traits.coarser) for b in box)
         same = forgotten(Traits(pattern, cells, traits.coarser), update.safe)
         if same.pattern == traits.pattern and [c is None for c in same.cells] == [

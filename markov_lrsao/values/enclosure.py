@@ -4,12 +4,13 @@ Each level of `markov_lrsao.values.tails` tells more histories apart. The first 
 comparisons gives an exact answer. Otherwise the factorial moments of the walk after the cut
 are bounded over all choices, and since every weight of crossing counts is non-negative, so
 are those of T: putting the lower (upper) bounds in place of the exact values yields bounds
-from below (above).
+from below (above). Before the finest levels the grid is made finer where what is open comes from
+(`markov_lrsao.values.focus`), which decides more with fewer states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,10 +29,11 @@ from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.values.answer import TOLERANCE
 from markov_lrsao.values.choices import bound_moments, probability_of_choice
+from markov_lrsao.values.focus import focused
 from markov_lrsao.values.merging import added_edges
 from markov_lrsao.values.refinement import DOOMED, Refined
 from markov_lrsao.values.stable_cut import stable_decomposition
-from markov_lrsao.values.tails import LEVELS, Level, refined_decomposition
+from markov_lrsao.values.tails import LEVELS, Level, around_cut, refined_decomposition
 from markov_lrsao.values.traps import fate
 from markov_lrsao.values.whole_run import describe_state
 
@@ -51,6 +53,8 @@ _LARGEST_TAIL = 30_000
 _HASTY_LEVELS, _HASTY_TAIL = 5, 1_000
 _QUOTIENT_BEFORE = 2
 """The level before which the quotient of the values around the cut is tried."""
+_FOCUS_BEFORE = 4
+"""The level before which the grid is made finer where open comparisons come from."""
 _PATIENT_TAIL = 10_000
 """States that a finer level may have where the enclosure is narrow enough already: seconds."""
 _LARGEST_EXACT_TAIL = 5_000
@@ -105,6 +109,13 @@ def resolve(
         stable = attempt(partial(stable_decomposition, law, automata))
         return None if isinstance(stable, Refused) else stable
 
+    def focused_first() -> Iterator[Decomposition]:
+        """Yield what grids tell that are fine only where open comparisons come from."""
+        around = attempt(partial(around_cut, law, automata))
+        return iter(()) if isinstance(around, Refused) else focused(around)
+
+    # The second level is small, and often decides what the first leaves open.
+    least = 1 if tolerance <= TOLERANCE else 0
     best: tuple[fmpq, Decomposition] | None = None
     refused = Refused(StateSpaceTooLargeError("no level of refinement applies"))
     with progress("refining values", total=len(LEVELS)) as bar:
@@ -112,6 +123,11 @@ def resolve(
             bar.advance()
             if number == _QUOTIENT_BEFORE and (stable := lumped()) is not None:
                 return stable
+            if number == _FOCUS_BEFORE and patient and not hasty and largest is None:
+                for divided in focused_first():
+                    if divided.choices is None:
+                        return divided
+                    best = _narrowest(best, divided)
             most = _LARGEST_TAIL if level.exact <= 1 else _LARGEST_EXACT_TAIL
             most = min(most, _HASTY_TAIL) if hasty else most
             if largest is not None and best is not None:
@@ -122,18 +138,32 @@ def resolve(
             match found:
                 case Refused(StateSpaceTooLargeError()):
                     refused = found
+                    if best is not None and best[0] <= tolerance and not patient:
+                        break
                     continue  # a finer mesh with fewer exact values may have fewer states
-                case Refused() | Decomposition(choices=None):
+                case Refused():
+                    return found if best is None else best[1]
+                case Decomposition(choices=None):
                     return found
             width = attempt(partial(_width, found))
             if isinstance(width, Refused):
-                return width
+                return width if best is None else best[1]
             if best is None or width < best[0]:
                 best = (width, found)
-            if width <= tolerance and not patient:
+            if width <= tolerance and not patient and number >= least:
                 break
     stable = lumped() if number < _QUOTIENT_BEFORE else None
     return stable or (refused if best is None else best[1])
+
+
+def _narrowest(
+    best: tuple[fmpq, Decomposition] | None, found: Decomposition
+) -> tuple[fmpq, Decomposition] | None:
+    """Return the narrower one, with its width; what has no width is passed over."""
+    width = attempt(partial(_width, found))
+    if isinstance(width, Refused) or (best is not None and best[0] <= width):
+        return best
+    return width, found
 
 
 def undecided_probability(d: Decomposition) -> fmpq:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from flint import fmpq
 
@@ -34,7 +35,7 @@ from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.rows.automata import RowAutomata
 from markov_lrsao.rows.derived import automata_of
 from markov_lrsao.rows.lumping import merge_patterns
-from markov_lrsao.values.cells import Precision
+from markov_lrsao.values.cells import Precision, Traits
 from markov_lrsao.values.clusters import Clusters
 from markov_lrsao.values.courses import course_of
 from markov_lrsao.values.merging import merge_alike
@@ -43,10 +44,12 @@ from markov_lrsao.values.refinement import DOOMED, Refined, ValueWalk, refine, s
 __all__ = [
     "LEVELS",
     "AroundCut",
+    "Followed",
     "Level",
     "Tail",
     "around_cut",
     "before_cut",
+    "followed",
     "merged_tail",
     "moves_to_cut",
     "refined_decomposition",
@@ -122,18 +125,48 @@ def refined_decomposition(
     CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
     """
     around = around_cut(law, automata)
-    stretch, row, merged = around.stretch, around.row, around.automata
     precision = level.precision(law, around.below)
-    bottom = before_cut(stretch, row, precision, largest)
-    slot, marks = stretch.rows.index(row), around.marks
+    bottom = before_cut(around.stretch, around.row, precision, largest)
+    return followed(around, bottom, precision, largest=largest, lose=lose).decomposition
+
+
+class Followed(NamedTuple):
+    """A decomposition with values after the cut, and the walk on them before it was merged."""
+
+    decomposition: Decomposition
+    tail: Refined
+
+
+def followed(
+    around: AroundCut,
+    bottom: Refined,
+    precision: Precision,
+    *,
+    largest: int,
+    lose: bool = False,
+    finer: Mapping[Traits, tuple[int, ...]] | None = None,
+) -> Followed:
+    """Follow values after the cut from what the lower region brings along.
+
+    Parameters
+    ----------
+    bottom : the lower region with values, see `before_cut`
+    finer : clusters that are to be told apart further, see `Clusters`
+
+    Raises
+    ------
+    CrossingError, UndecidedComparisonError, StateSpaceTooLargeError
+    """
+    slot, marks = around.stretch.rows.index(around.row), around.marks
     exits = [x for x in bottom.exits if x.direction == UP]
     pairs = [(x.patterns[slot], mark) for x in exits for mark in marks]
-    tail = Tail(merged, around.cut, precision, bottom.clusters, pairs)
+    tail = Tail(around.automata, around.cut, precision, bottom.clusters, pairs, finer)
     found, states = tail.explore(largest, lose=lose)
     whole, entered = merged_tail(found, states)
     starts = {(x, m): entered[x.patterns[slot], m] for x in exits for m in marks}
     course = partial(course_of, around.derived, bottom, found, states, marks)
-    return around.decomposition(bottom, whole, starts, lose=lose, course=course)
+    parts = around.decomposition(bottom, whole, starts, lose=lose, course=course)
+    return Followed(parts, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +292,7 @@ class Tail:
     automata : row automata until the cut
     brought : clusters in which the row of the cut is when the cut is hit
     pairs : (cluster of `brought`, pattern of the row below) with which it can be hit
+    finer : clusters that are to be told apart further, see `Clusters`
     """
 
     def __init__(
@@ -268,10 +302,11 @@ class Tail:
         precision: Precision,
         brought: Clusters,
         pairs: Sequence[tuple[int, int]],
+        finer: Mapping[Traits, tuple[int, ...]] | None = None,
     ) -> None:
         law = automata.law
         self.law, self.automata, self.cut = law, automata, cut
-        self.clusters = Clusters(law, precision)
+        self.clusters = Clusters(law, precision, finer=finer)
         self.brought, self.pairs = brought, list(dict.fromkeys(pairs))
         self.row, self.below = int(law.row[cut]), int(law.row[cut - 1])
         self.safe = {r: safe_actions(law, cut - 1, law.optimum, r) for r in (self.row, self.below)}

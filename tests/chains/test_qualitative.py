@@ -145,9 +145,13 @@ def test_start_states_outside(state: int) -> None:
         reach(chain, np.array([False, True, False]), start=[0, state])
 
 
+@pytest.mark.parametrize("down", [None, 0, 1], ids=["any", "upwards", "upwards but one"])
 @pytest.mark.parametrize("seed", range(20))
-def test_compiled_searches_and_components_agree(seed: int) -> None:
-    """Compiled and uncompiled code give the same sets, and components in a valid order."""
+def test_compiled_searches_and_components_agree(seed: int, down: int | None) -> None:
+    """Compiled and uncompiled code give the same sets, and components in a valid order.
+
+    Where all transitions lead upwards there is a shorter way; one that leads down forbids it.
+    """
     from markov_lrsao.chains.kernels import graphs
     from markov_lrsao.exact.graphs import (
         components,
@@ -161,6 +165,10 @@ def test_compiled_searches_and_components_agree(seed: int) -> None:
     degree = rng.integers(1, 4, size)
     indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
     indices = rng.integers(0, size, indptr[-1]).astype(np.int64)
+    if down is not None:
+        changed = rng.permutation(len(indices))[down:]
+        lowest = np.repeat(np.arange(size), degree)
+        indices[changed] = rng.integers(lowest[changed], size)
     label, members, start = graphs.components(indptr, indices)
     usual = components(indptr, indices)
     pairs = {*zip(label.tolist(), usual.label.tolist(), strict=True)}

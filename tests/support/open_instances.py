@@ -17,3 +17,4 @@ def left_open(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("markov_lrsao.values.enclosure.stable_decomposition", none_found)
     monkeypatch.setattr("markov_lrsao.values.enclosure._PATIENT_TAIL", 0)
+    monkeypatch.setattr("markov_lrsao.values.enclosure.focused", lambda _: iter(()))

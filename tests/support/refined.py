@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -17,7 +18,7 @@ from markov_lrsao.model.algorithm import Algorithm
 from markov_lrsao.model.landscape import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.model.parameters import Parameters, hypothesis_h
-from markov_lrsao.values import tails
+from markov_lrsao.values import focus, tails
 from markov_lrsao.values.choices import bound_moments
 from markov_lrsao.values.refinement import Refined
 from markov_lrsao.values.tails import Level, refined_decomposition
@@ -135,3 +136,19 @@ def distance(law: StepLaw, lower: fmpq, upper: fmpq, *, runs: int, seed: int) ->
     times = np.asarray(simulate(law, runs=runs, seed=seed, threads=1).times, dtype=np.float64)
     mean, error = float(times.mean()), float(times.std()) / len(times) ** 0.5
     return max(0.0, to_float(lower) - mean, mean - to_float(upper)) / float(error)
+
+
+def focused_walks(law: StepLaw, count: int) -> list[Refined]:
+    """Return the walks of the first rounds of `focused`, before they are merged."""
+    seen: list[Refined] = []
+    follow = tails.followed
+
+    def kept(*arguments: Any, **keywords: Any) -> tails.Followed:
+        found = follow(*arguments, **keywords)
+        seen.append(found.tail)
+        return found
+
+    with patch.object(focus, "followed", kept):
+        for _ in zip(range(count), focus.focused(tails.around_cut(law)), strict=False):
+            pass
+    return seen

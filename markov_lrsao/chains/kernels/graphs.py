@@ -40,16 +40,51 @@ def _grouped(label, count):  # type: ignore[no-untyped-def]
 
 
 @compiled()
+def _ascending(indptr, indices, target, fate):  # type: ignore[no-untyped-def]
+    """Find the fates where every transition leads further up, or nowhere; return whether it does.
+
+    Then each state is a component, and a pass from the last to the first knows all that follows.
+    The pass ends at the first transition that leads down: most graphs have one among the last.
+    """
+    for i in range(len(indptr) - 2, -1, -1):
+        shared = 0
+        if target[i]:
+            shared = CAN
+        else:
+            for k in range(indptr[i], indptr[i + 1]):
+                j = indices[k]
+                if j < i:
+                    return False
+                if j > i:
+                    shared |= fate[j]
+        fate[i] = shared if shared else MAY_MISS
+    return True
+
+
+@compiled()
 def fates(indptr, indices, target):  # type: ignore[no-untyped-def]
     """Return the components of the graph that ends in `target`, and the fate of every state.
 
-    Tarjan's algorithm with a stack of its own. Target states are not left. A component
-    that leads nowhere misses the target; others share the fates of what they lead to, all of
-    which are known when the component is complete.
+    Target states are not left. A component that leads nowhere misses the target; others share the
+    fates of what they lead to.
+    """
+    size = len(indptr) - 1
+    fate = np.zeros(size, np.uint8)
+    if _ascending(indptr, indices, target, fate):
+        order = np.arange(size - 1, -1, -1)
+        return order, order.copy(), np.arange(size + 1), fate
+    fate[:] = 0
+    return _searched(indptr, indices, target, fate)
+
+
+@compiled()
+def _searched(indptr, indices, target, fate):  # type: ignore[no-untyped-def]
+    """Return the same by Tarjan's algorithm with a stack of its own.
+
+    All that a component leads to is known when it is complete.
     """
     size = len(indptr) - 1
     label = np.full(size, -1, np.int64)
-    fate = np.zeros(size, np.uint8)
     index = np.zeros(size, np.int32)  # when a state was met; 0: not yet
     low = np.zeros(size, np.int32)
     path = np.empty(size, np.int32)
