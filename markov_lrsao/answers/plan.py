@@ -251,7 +251,7 @@ def plan(law: StepLaw, options: Options) -> Plan:
             match composed(law):
                 case Composed() as found_at_any_n:
                     return found_at_any_n
-                case Refused(UndecidedComparisonError() | StateSpaceTooLargeError()):
+                case Refused():  # undecided, too large, or slopes with too many ways
                     return _exactly_if_tiny(law, options) or Relearnt(place)
     found = _by_patterns(law, options)
     match found:

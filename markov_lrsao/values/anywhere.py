@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from flint import arb, fmpq, fmpq_mat, fmpz
+from flint import arb, ctx, fmpq, fmpq_mat, fmpz
 
 from markov_lrsao.errors import CrossingError, SolverError
 from markov_lrsao.exact.rationals import next_floats
@@ -47,6 +47,8 @@ __all__ = ["Anywhere", "Choice", "bounds_anywhere", "choices", "extreme", "holds
 _MOST_SPOTS = 150
 _SHORT, _BITS = 256, 64
 """Denominators with more bits are rounded, to so many bits that count."""
+_EXACT_BITS = 4000
+"""More than balls of slopes have: a small probability of not falling must not become 0."""
 _ON_PLATEAU = -1
 
 
@@ -151,13 +153,19 @@ def choices(place: Plateaus, slopes: Sequence[Slope]) -> list[Choice]:
         for word in slope.words:
             here = Spot(slope.first if word.entry == DOWN else slope.last, word.entry)
             steps = _steps(word)
-            for share in _short(_chance_down(word)):
+            for share in set().union(*map(_short, _chances_down(word))):
                 add(here, steps, [(below, share), (above, 1 - share)])
     return found
 
 
-def _chance_down(word: Word) -> fmpq:
-    return sum((x.probability for x in word.passages if x.side == DOWN), fmpq(0))
+def _chances_down(word: Word) -> set[fmpq]:
+    """Return fractions around the probability of leaving a slope downwards."""
+    chances = [x.weight[0] for x in word.passages if x.side == DOWN]
+    if any(isinstance(x, arb) for x in chances):
+        with ctx.workprec(_EXACT_BITS):
+            down = sum(map(arb, chances), arb(0))
+            return {max(fmpq(0), _exactly(down.lower())), min(fmpq(1), _exactly(down.upper()))}
+    return {sum(chances, fmpq(0))}
 
 
 def _steps(word: Word) -> tuple[fmpq, fmpq]:

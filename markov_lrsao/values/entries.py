@@ -118,6 +118,7 @@ class Grid:
     remembers : whether what has been told stays known, or becomes an interval of `plain`
     bits : numbers that are longer than this are rounded too
     words : which histories of slopes are told apart
+    gains : into how many parts rewards of the target are divided, from a power of 2 to the next
     blunt : of entries but 0 no more is kept than their depth
     ordered : whether orders are carried before the last plateau too
     """
@@ -130,6 +131,7 @@ class Grid:
     words: Words = Words.EACH
     blunt: bool = False
     ordered: bool = True
+    gains: int = 8
 
 
 class Entries:
@@ -318,9 +320,9 @@ class Entries:
             elif grid.blunt:
                 found = self._blunt(v)
             elif self.told_bits[v] and not grid.remembers:
-                found = self.plain(v, grid.plain)
+                found = self.plain(v, grid)
             else:
-                found = self._relax(v, grid.climbs, grid.plain, grid.bits)
+                found = self._relax(v, grid.climbs, grid.plain, grid.bits, grid.gains)
             self._relaxed[level][v] = found
         return found
 
@@ -359,21 +361,22 @@ class Entries:
         upper = next(x for x in reversed(self.levels) if x >= high)
         return self.number(lower, upper, closed=True)
 
-    def plain(self, v: int, mesh: fmpq) -> int:
+    def plain(self, v: int, grid: Grid, mesh: fmpq | None = None) -> int:
         """Return an entry without a climb, an interval on the grid unless it is a level."""
         low, high = self.range[v][:2]
         if low != high or not self._is_level(low):
-            return self._interval(self.range[v], mesh, closed=self.closed[v])
+            wide = grid.plain if mesh is None else mesh
+            return self._interval(self.range[v], wide, grid.gains, closed=self.closed[v])
         return self.number(low, high)
 
-    def _interval(self, r: Range, mesh: fmpq, *, closed: bool) -> int:
+    def _interval(self, r: Range, mesh: fmpq, gains: int, *, closed: bool) -> int:
         """Return an interval on the grid; an upper end that is a level stays, and stays closed."""
         if not closed:
-            return self.number(*self._rounded(r, mesh))
-        low, high = self._rounded(r._replace(with_upper=False), mesh)
+            return self.number(*self._rounded(r, mesh, gains))
+        low, high = self._rounded(r._replace(with_upper=False), mesh, gains)
         return self.number(low, high, closed=high == r.upper)
 
-    def _relax(self, v: int, climbs: fmpq, plain: fmpq, bits: int) -> int:
+    def _relax(self, v: int, climbs: fmpq, plain: fmpq, bits: int, gains: int) -> int:
         low, high, factor, climb = self.lower[v], self.upper[v], self.factor[v], self.climb[v]
         within = Range(low, high, low == high, low == high)
         if climb is not None:
@@ -382,16 +385,16 @@ class Entries:
             if factor * (spread.upper - spread.lower) < least:
                 within, factor, climb = self.range[v], _ZERO, None
             else:
-                climb = self._shortened(climb, least / factor, bits)
+                climb = self._shortened(climb, least / factor, bits, gains)
         (low, high), closed, told = within[:2], self.closed[v], self.told_bits[v]
         if low != high or (_length(low) > bits and not self._is_level(low)):
             if closed:
                 within = within._replace(with_upper=False)
-            low, high = self._rounded(within, plain if climb is None else climbs)
+            low, high = self._rounded(within, plain if climb is None else climbs, gains)
             closed = closed and high == within.upper
         return self.number(low, high, factor, climb, told, closed=closed)
 
-    def _shortened(self, climb: Climb, mesh: fmpq, bits: int) -> Climb:
+    def _shortened(self, climb: Climb, mesh: fmpq, bits: int, gains: int) -> Climb:
         """Forget the beginning of a climb as far as it moves its end by less than a mesh."""
         position, first, start = climb
         for q in range(position, first, -1):
@@ -401,10 +404,10 @@ class Entries:
                 arrived = exact.plus(y, self._lam)
                 low, high = arrived[:2]
                 if low != high or _length(low) > bits:
-                    low, high = self._rounded(arrived, mesh)
+                    low, high = self._rounded(arrived, mesh, gains)
                 return Climb(position, q, self.number(low, high))
             mesh /= self._lam
-        return Climb(position, first, self._relax(start, mesh, mesh, bits))
+        return Climb(position, first, self._relax(start, mesh, mesh, bits, gains))
 
     def _is_level(self, x: fmpq) -> bool:
         return (int(x.p), int(x.q)) in self._level_set
@@ -413,7 +416,7 @@ class Entries:
         """Return a maximum that is seen from above a slope, relaxed."""
         low, high = r[:2]
         if low != high or _length(low) > self.grids[level].bits:
-            low, high = self._rounded(r, self.grids[level].seen)
+            low, high = self._rounded(r, self.grids[level].seen, self.grids[level].gains)
         return self.number(low, high)
 
     def seen_again(self, v: int, level: int) -> int:
@@ -425,12 +428,12 @@ class Entries:
             found = self._seen[level][v] = self.seen(self.range[v], level)
         return found
 
-    def _rounded(self, r: Range, mesh: fmpq) -> tuple[fmpq, fmpq]:
+    def _rounded(self, r: Range, mesh: fmpq, gains: int) -> tuple[fmpq, fmpq]:
         """Return ends on the grid, or marks, of an open interval that contains the given one."""
-        # A reward of the target is worth its position; a coarse value will do.
+        # A reward of the target is worth its position; a coarse value will mostly do.
         size = mesh
         if r.lower > 2:
-            size = fmpq(1 << (int(r.lower.floor()).bit_length() - 1), 8)
+            size = fmpq(1 << (int(r.lower.floor()).bit_length() - 1), gains)
         size /= 4
         while 4 * size < r.upper - r.lower:
             size *= 2

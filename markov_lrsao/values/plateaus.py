@@ -16,6 +16,8 @@ from markov_lrsao.values.slopes import TIMED, Slope, slope_of
 __all__ = ["LEAST_PLATEAUS", "Plateaus", "plateaus_of", "several_plateaus"]
 
 LEAST_PLATEAUS = 3
+_LONGEST_EXACT, _MANY_ACTIONS = 300, 4
+"""Slopes of longer strings are machines in balls, where so many objectives have many words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +37,21 @@ class Plateaus:
 
     @cached_property
     def slopes(self) -> tuple[Slope, ...]:
-        """The slopes between the plateaus, as machines."""
-        return self._slopes(0)
+        """The slopes between the plateaus, as machines: exact, or nearly (`coupling_error`)."""
+        many = len(self.law.actions) >= _MANY_ACTIONS
+        return self._slopes(0, balls=many and self.law.n > _LONGEST_EXACT)
 
     @cached_property
     def timed_slopes(self) -> tuple[Slope, ...]:
         """The same with words that tell how long passages took, for variances."""
         return self._slopes(TIMED)
 
-    def _slopes(self, order: int) -> tuple[Slope, ...]:
+    def _slopes(self, order: int, *, balls: bool = False) -> tuple[Slope, ...]:
         ends = zip(self.plateaus, self.plateaus[1:], strict=False)
-        return tuple(slope_of(self.law, left[1] + 1, right[0] - 1, order) for left, right in ends)
+        return tuple(
+            slope_of(self.law, left[1] + 1, right[0] - 1, order, balls=balls)
+            for left, right in ends
+        )
 
 
 def plateaus_of(law: StepLaw) -> Plateaus:

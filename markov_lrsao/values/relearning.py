@@ -24,8 +24,12 @@ import numpy.typing as npt
 from flint import fmpq
 
 from markov_lrsao.errors import (
+    CrossingError,
+    NotAbsorbingError,
     Refused,
     SolverError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
     attempt,
 )
 from markov_lrsao.exact.moments import central_enclosures
@@ -39,9 +43,9 @@ from markov_lrsao.values.options import float_system, lost_of, steps_of
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.row_bounds import Explored, too_large
-from markov_lrsao.values.row_enclosure import enclose_by_product
+from markov_lrsao.values.row_enclosure import enclose_by_product, enclose_sharply
 from markov_lrsao.values.row_graph import RowGraph
-from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids
+from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids, sharp_grid
 from markov_lrsao.values.second_moments import lost_time, second_factorial_moment, timed_edges
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.solving import Answer
@@ -61,7 +65,7 @@ _NEGLIGIBLE = 1e-7
 """Steps that states which are not looked at may add to E[T], about."""
 _MOST_NODES = 800_000
 """Of the product: a minute or so to explore and to solve."""
-_MOST_REFINED, _MOST_LUMPED = 250_000, 150_000
+_MOST_REFINED = 250_000
 _FIRST_THRESHOLD, _FINER, _GROWTH = 1e-3, 6, 1.6
 _ROOM = 3
 """What a looser grid leaves to finer ones: two thirds."""
@@ -73,6 +77,21 @@ _LONGEST_TIMED = 300
 """Largest n at which slopes that know the time are made within seconds."""
 _WIDEST = fmpq(100)
 """Relative width from which on an enclosure says nothing that is worth knowing."""
+_LEAST_SHARP_N = 60
+"""From here on falls through slopes are so rare that a grid that tells rewards apart fits."""
+_LEAST_SHARP_PRODUCT, _MOST_SHARP = 30, 1_200_000
+"""Between this n and that the product on the same grid does, with so many nodes (2 GB, a minute).
+
+At smaller n there are several million: only who raises `max_states` beyond this waits for them.
+"""
+_FAILURES = (
+    CrossingError,
+    NotAbsorbingError,
+    SolverError,
+    StateSpaceTooLargeError,
+    UndecidedComparisonError,
+)
+"""A way that cannot be confirmed in floats leaves it to the others."""
 _FEW_ACTIONS = 4
 """With more objectives words of slopes are lumped at once."""
 _LUMPED_SHARES, _LAST = (0.0, 0.01, 0.1, 0.3, 1.0), 100.0
@@ -95,6 +114,7 @@ def enclose_shared_row(
 ) -> Answer | Refused:
     """Return enclosures of E[T] and of the phases, the narrowest that the limits allow."""
     most, fewer = largest or _MOST_STATES, largest or _FEWER_STATES
+    most_refined = largest or _MOST_REFINED
     actions = len(place.law.actions)
     many = actions > _FEW_ACTIONS
     product = partial(
@@ -105,28 +125,36 @@ def enclose_shared_row(
         largest=largest or _MOST_NODES,
         lumped=actions >= _FEW_ACTIONS,
     )
-    refined = partial(
-        _refined, place, moments, tolerance, largest or (_MOST_LUMPED if many else _MOST_REFINED)
-    )
+    refined = partial(_refined, place, moments, tolerance, most_refined)
     ways = [product]
+    sharp = partial(enclose_sharply, place, moments, largest=largest or _MOST_SHARP)
+    if not many and place.law.n >= _LEAST_SHARP_N:
+        ways = [partial(_coarse, place, moments, most_refined, sharp_grid(place.law.n)), product]
+    elif not many and place.law.n >= _LEAST_SHARP_PRODUCT:
+        ways = [sharp, product]
+    elif not many and largest is not None and largest > _MOST_SHARP:
+        ways = [product, sharp]
     if len(place.plateaus) <= _LUMPED_PLATEAUS >= actions:
         lumps = partial(_by_lumps, place, moments, tolerance, fewer)
         coarse = partial(_coarse, place, moments, most, coarse_grid(place.law.n))
         ways = [coarse, lumps, product]
     with progress("refining values", total=len(ways) + 1) as bar:
-        best = attempt(ways[0])
+        best = attempt(ways[0], _FAILURES)
         for way in ways[1:]:
             bar.advance()
             if _is_narrow(best, tolerance):
                 break
-            best = _better(best, attempt(way))
+            best = _better(best, attempt(way, _FAILURES))
         bar.advance()
         # The product has no variance, and where slopes are long it is not always the narrowest.
         narrow = _is_narrow(best, tolerance)
-        if isinstance(best, Refused) or not (many or narrow or _timed(place, moments)):
-            best = _better(best, attempt(refined))
-        elif not many and (not narrow or _wants_variance(best, place, moments)):
-            best = _better(best, attempt(partial(_refined, place, moments, tolerance, fewer)))
+        if many:
+            return best  # what comes now would take many minutes, and tell less
+        if isinstance(best, Refused) or not (narrow or _timed(place, moments)):
+            best = _better(best, attempt(refined, _FAILURES))
+        elif not narrow or _wants_variance(best, place, moments):
+            again = partial(_refined, place, moments, tolerance, fewer)
+            best = _better(best, attempt(again, _FAILURES))
     return best
 
 
@@ -329,6 +357,7 @@ def _explored(graph: RowGraph) -> Explored:
         _left(graph),
         np.array(graph.cut, dtype=np.int64),
         lost_of(graph.options),
+        graph.walk.apart,
     )
 
 

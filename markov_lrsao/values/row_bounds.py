@@ -30,6 +30,7 @@ class Explored:
         of runs that are lost, too
     cut : states that were not looked at
     lost : bounds of the probability with which an option loses a run
+    apart : how far expected steps of the walk may be from the truth
     """
 
     system: FloatSystem
@@ -39,11 +40,12 @@ class Explored:
     most: FloatArray
     cut: npt.NDArray[np.int64]
     lost: FloatArray
+    apart: float = 0.0
 
     def total(self) -> Quantity:
         """Enclose E[T]; states that were cut off cost what is left there at least, and at most."""
         low, high = self.steps
-        return enclosed(self.system, low + self.least, high, self.most)
+        return self._truly(enclosed(self.system, low + self.least, high, self.most))
 
     def phase(self, counted: Sequence[bool]) -> Quantity:
         """Enclose E[steps in some phases]; at the lower end, what was cut off costs nothing."""
@@ -51,7 +53,13 @@ class Explored:
         # What is left belongs to the phase of the state or to a later one.
         later = self.phases <= max(k for k, counts in enumerate(counted) if counts)
         low, high = (side * marked for side in self.steps)
-        return enclosed(self.system, low, high, np.where(later, self.most, 0.0))
+        return self._truly(enclosed(self.system, low, high, np.where(later, self.most, 0.0)))
+
+    def _truly(self, found: Quantity) -> Quantity:
+        """Return an enclosure of the truth from one of the walk."""
+        apart = fmpq(*self.apart.as_integer_ratio())
+        assert found.upper is not None
+        return Quantity.enclosed(max(fmpq(0), found.lower - apart), found.upper + apart)
 
     def undecided(self) -> fmpq | None:
         """Return a bound of the probability of ever meeting what is open; None: nothing is."""
@@ -63,7 +71,8 @@ class Explored:
             return None
         upper = (diags_array(1.0 - met) @ system.upper).tocsr()
         ended = FloatSystem(system.owner, system.first, upper, upper)
-        bound = float(ended.bound(np.where(met, 1.0, self.lost), 1)[0])
+        # (An event of the walk is as likely as it is in truth up to less than `apart`.)
+        bound = float(ended.bound(np.where(met, 1.0, self.lost), 1)[0]) + self.apart
         return fmpq(*min(1.0, bound).as_integer_ratio())
 
 

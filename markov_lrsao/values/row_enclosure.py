@@ -24,11 +24,11 @@ from markov_lrsao.values.enclosure import counted_phases
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.policies import FloatArray
 from markov_lrsao.values.row_bounds import Explored, too_large
-from markov_lrsao.values.row_grids import grids, lumped_grids
+from markov_lrsao.values.row_grids import grids, lumped_grids, sharp_grid
 from markov_lrsao.values.row_product import Product, RowProduct, Widths
 from markov_lrsao.values.shared_row import SharedRow
 
-__all__ = ["enclose_by_product"]
+__all__ = ["enclose_by_product", "enclose_sharply"]
 
 _LUMPED_SHARES, _SHARES = (0.0, 0.01, 0.1, 0.3, 1.0), (0.0, 0.02, 0.1, 1.0)
 """Of the threshold, per grid: looser ones have fewer states."""
@@ -40,6 +40,8 @@ _STILL = 0.95
 _FEW = 200_000
 """Nodes on which phases are bounded, too."""
 _WIDEST = fmpq(100)
+_SPARE, _MOST_LEFT = 1e-5, 1e-3
+"""Steps that nodes may add which are not looked at: enough, and (times n) more than is useful."""
 
 
 def enclose_by_product(
@@ -100,6 +102,25 @@ def enclose_by_product(
     return answer
 
 
+def enclose_sharply(place: Plateaus, moments: int, *, largest: int) -> Answer:
+    """Return the same from one grid that tells rewards of the target apart, the likeliest first.
+
+    With a bridge for each plateau nearly nothing stays open on it; what is cut off is counted by
+    its position.
+
+    Raises
+    ------
+    CrossingError, StateSpaceTooLargeError, SolverError
+    """
+    walk = SharedRow(place, [sharp_grid(place.law.n)])
+    if walk.anywhere is None:
+        raise too_large(largest)
+    found = RowProduct(walk).explore(largest, _SPARE)
+    if found.left > _MOST_LEFT * place.law.n:
+        raise too_large(largest)
+    return _answer(walk, found, found, moments)
+
+
 def _about(walk: SharedRow, found: Product) -> tuple[FloatArray, FloatArray]:
     """Return about the least and the largest E[steps left] per node."""
     system, (least, most) = found.system, _left(walk, found)
@@ -127,7 +148,9 @@ def _left(walk: SharedRow, found: Product) -> tuple[FloatArray, FloatArray]:
 def _explored(walk: SharedRow, found: Product) -> Explored:
     phases = found.nodes[found.system.owner, 2].astype(np.int64)
     least, most = _left(walk, found)
-    return Explored(found.system, found.steps, phases, least, most, found.cut, found.lost)
+    return Explored(
+        found.system, found.steps, phases, least, most, found.cut, found.lost, walk.apart
+    )
 
 
 def _answer(walk: SharedRow, found: Product, phases: Product, moments: int) -> Answer:

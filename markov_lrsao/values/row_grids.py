@@ -7,7 +7,7 @@ from flint import fmpq
 from markov_lrsao.values.entries import Grid
 from markov_lrsao.values.word_lumps import Words
 
-__all__ = ["coarse_grid", "grids", "lumped_grids"]
+__all__ = ["coarse_grid", "grids", "lumped_grids", "sharp_grid"]
 
 _QUARTER = fmpq(1, 4)
 
@@ -31,6 +31,15 @@ def grids(n: int) -> list[Grid]:
         Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
         Grid(fine, fmpq(1, 1 << 12), min(fine * n, _QUARTER), True, long),
     ]
+
+
+def sharp_grid(n: int) -> Grid:
+    """Return a grid that tells rewards of the target apart where others are content with octaves.
+
+    With a bridge for each plateau the target and a bridge come to compete on the last one, and all
+    that is open there is which of the two is larger.
+    """
+    return Grid(fmpq(1, 64), fmpq(1, 64), _QUARTER, False, 4 * _digits(n), gains=1024)
 
 
 def lumped_grids(n: int) -> list[Grid]:

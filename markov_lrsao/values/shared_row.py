@@ -24,6 +24,7 @@ independent of it: before anything is left open all other climbs become interval
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -38,7 +39,7 @@ from markov_lrsao.values.options import CERTAIN, LOST, NOTHING, OPTIMUM, Ends, e
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.row_orders import RowOrders
 from markov_lrsao.values.slope_ends import SlopeEnds
-from markov_lrsao.values.slopes import TIMED, waiting
+from markov_lrsao.values.slopes import TIMED, coupling_error, waiting
 from markov_lrsao.values.ways import Told, Walk, Way, Ways, way_of
 from markov_lrsao.values.word_lumps import Lumps, Words
 
@@ -122,6 +123,17 @@ class SharedRow:
             ),
             default=fmpq(0),
         )
+
+    @property
+    def apart(self) -> float:
+        """How far E[T] of the walk may be from the truth, since slopes are nearly exact.
+
+        Raises
+        ------
+        SolverError
+        """
+        merged = max(slope.merged for slope in self.slopes)
+        return coupling_error(self.n, merged, self.longest or math.inf) if merged else 0.0
 
     def start(self) -> Walk:
         """Return the state in which runs begin."""
@@ -354,11 +366,11 @@ class SharedRow:
 
     def _without_climbs(self, state: Walk, level: int, some: Sequence[int] | None = None) -> Walk:
         """Return a state in which climbs, of some entries or of all, have become intervals."""
-        mesh = self.values.grids[level].climbs
+        grid = self.values.grids[level]
         entries = tuple(
             v
             if self.values.climb[v] is None or (some is not None and a not in some)
-            else self.values.plain(v, mesh)
+            else self.values.plain(v, grid, grid.climbs)
             for a, v in enumerate(state.entries)
         )
         order = self.orders.carried(state.entries, state.order, entries)

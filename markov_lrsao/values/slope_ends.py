@@ -155,9 +155,9 @@ def _falls(slope: Slope) -> list[float]:
     for w, i in number.items():
         for x in slope.words[w].passages:
             if x.side == DOWN:
-                down[i, 0] += arb(x.probability)
+                down[i, 0] += x.chance
             elif x.word in number:
-                stays[i, number[x.word]] -= arb(x.probability)
+                stays[i, number[x.word]] -= x.chance
     bounds = stays.solve(down)
     for w, i in number.items():
         found[w] = times(float(bounds[i, 0].upper()))

@@ -17,6 +17,19 @@ slope has series in x = z - 1 in place of probabilities: the belief after a word
 function of the steps so far over the rows, divided by its sum, and words are merged if these
 series are equal, up to x^2. A passage then has the weight p_0 + p_1 x + p_2 x^2, with p_0 its
 probability given the word, and products of weights along a run are E[z^steps; run].
+
+Fractions of long slopes have thousands of digits. In *balls* words are merged where their beliefs
+differ by little, and what that changes is bounded. Let eps bound the distance in total variation
+of beliefs that are merged. Replace beliefs one merge after another: before the j-th the run is that
+of the machine, after it that of the rows themselves. One more replacement changes the law of the
+rows, given all that was seen of them from outside, by eps at most, so the expected steps by eps
+times what may be left at most, if the run comes so far; and whether it does is decided before. A
+passage of any slope that grows here takes a step, and passages of the same slope do not overlap:
+there are at most n T merges. With E[T] <= U for the machine and <= V for the rows, from any state,
+
+    |E[T] of the rows - E[T] of the machine| <= eps n U V,     V <= U / (1 - eps n U),
+
+the latter from the former (`coupling_error`). The same holds for the steps of a phase.
 """
 
 from __future__ import annotations
@@ -26,23 +39,24 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from markov_lrsao.errors import CrossingError, StateSpaceTooLargeError
+from markov_lrsao.errors import CrossingError, SolverError, StateSpaceTooLargeError
 from markov_lrsao.exact.series import Element, accumulate, add, inverse, multiply
 from markov_lrsao.model.law import DOWN, UP, StepLaw
 
-__all__ = ["TIMED", "Passage", "Slope", "Word", "slope_of", "waiting"]
+__all__ = ["TIMED", "Passage", "Slope", "Word", "coupling_error", "slope_of", "waiting"]
 
 TIMED = 2
 """The order of timed slopes: enough for variances."""
 
 _MOST_WORDS = 400
+_MOST_MERGED = 0.5
 
 
 @dataclass(frozen=True)
 class Passage:
     """One way through: side of the exit, word after it, its weight and E[steps; this way].
 
-    `weight` is the probability alone, or a series of a timed slope.
+    `weight` is the probability alone, a fraction or a ball, or a series of a timed slope.
     """
 
     side: int
@@ -52,8 +66,13 @@ class Passage:
 
     @property
     def probability(self) -> fmpq:
-        """The probability of this way."""
+        """The probability of this way, of a slope in fractions."""
         return fmpq(self.weight[0])
+
+    @property
+    def chance(self) -> arb:
+        """The probability of this way, as a ball."""
+        return arb(self.weight[0])
 
 
 @dataclass(frozen=True)
@@ -80,6 +99,7 @@ class Slope:
     ----------
     falls : word -> whether the lower end can ever be left downwards again
     learnt : word -> the action that is positive at the topmost site, or None
+    merged : how far beliefs were apart that were merged, at most; 0 for fractions
     """
 
     first: int
@@ -87,6 +107,7 @@ class Slope:
     words: tuple[Word, ...]
     falls: tuple[bool, ...]
     learnt: tuple[int | None, ...]
+    merged: float = 0.0
 
 
 def waiting(stay: fmpq, order: int) -> Element:
@@ -184,21 +205,51 @@ def _certain(number: fmpq, order: int) -> Element:
     return (number, *(fmpq(0),) * order)
 
 
-def slope_of(law: StepLaw, first: int, last: int, order: int = 0) -> Slope:
+_BALL_BITS = 3000
+_APART = 2.0**-300
+"""Beliefs in balls that are less apart, for certain, are merged."""
+
+
+def coupling_error(n: int, merged: float, longest: float) -> float:
+    """Bound what merging beliefs that are so far apart changes in E[T], or in a phase's steps.
+
+    Parameters
+    ----------
+    longest : a bound of E[steps left] of the machine in every state
+
+    Raises
+    ------
+    SolverError
+        The two are too large for a bound.
+    """
+    merges = merged * n * longest * (1 + 1e-15)
+    if not merges <= _MOST_MERGED:
+        raise SolverError("what merging histories of slopes changes cannot be bounded")
+    return merges * longest / (1 - merges) * (1 + 1e-15)
+
+
+def slope_of(law: StepLaw, first: int, last: int, order: int = 0, *, balls: bool = False) -> Slope:
     """Return the slope on first..last, both ends included.
 
     Parameters
     ----------
     order : 0, or `TIMED`
+    balls : whether probabilities are balls, and beliefs that are nearly equal are merged
 
     Raises
     ------
     CrossingError
         Signs do not decide, or the lowest row keeps a positive entry when it is left downwards.
     StateSpaceTooLargeError
+    SolverError
+        Balls have become too wide.
     """
-    with ctx.workprec(_BITS):
-        words = _grown(law, first, last, order)
+    if balls and order:
+        raise ValueError("a timed slope is made in fractions")
+    with ctx.workprec(_BALL_BITS if balls else _BITS):
+        words = _grown(law, first, last, order, _Balls() if balls else _Fractions())
+    if not all(x.chance.is_finite() and x.steps.is_finite() for w in words for x in w.passages):
+        raise SolverError(f"{_BALL_BITS} bits are too few for the slope {first}..{last}")
     falls = [any(x.side == DOWN for x in word.passages) for word in words]
     for _ in words:
         falls = [
@@ -208,10 +259,67 @@ def slope_of(law: StepLaw, first: int, last: int, order: int = 0) -> Slope:
     learnt = tuple(
         next((a for a, sign in enumerate(word.signs) if sign > 0), None) for word in words
     )
-    return Slope(first, last, words, tuple(falls), learnt)
+    return Slope(first, last, words, tuple(falls), learnt, _APART if balls else 0.0)
 
 
-def _grown(law: StepLaw, first: int, last: int, order: int) -> tuple[Word, ...]:
+class _Fractions:
+    """Probabilities as fractions: beliefs are the same if they are equal."""
+
+    certain: Any = fmpq(1)
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def fresh(self) -> _Fractions:
+        """Return the same, knowing no beliefs."""
+        return type(self)()
+
+    def number(self, key: tuple[Any, ...], belief: dict[int, Element]) -> int:
+        """Return the number of a belief; new ones are numbered in turn."""
+        return self._known.setdefault((key, tuple(sorted(belief.items()))), len(self._known))
+
+    def matrix(self, size: int, entries: list[Any]) -> Any:
+        """Return a square matrix."""
+        return fmpq_mat(size, size, entries)
+
+    def solve(self, matrix: Any, right: list[Any]) -> list[Any]:
+        """Solve one linear system."""
+        # One right side each: fractions grow with the slope, their inverse would more.
+        return list(matrix.solve(fmpq_mat(len(right), 1, right)).entries())
+
+
+class _Balls(_Fractions):
+    """Probabilities as balls: beliefs are the same if they are nearly equal, for certain."""
+
+    certain: Any = arb(1)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._beliefs: list[tuple[tuple[Any, ...], dict[int, Element]]] = []
+
+    def number(self, key: tuple[Any, ...], belief: dict[int, Element]) -> int:
+        """Return the number of a belief that is less than `_APART` away, or of a new one."""
+        for i, (known, other) in enumerate(self._beliefs):
+            if known == key and other.keys() == belief.keys():
+                # Twice the distance in total variation: ample room for what is rounded below.
+                apart = sum((abs(belief[w][0] - x[0]) for w, x in other.items()), arb(0))
+                if apart.upper() < _APART:
+                    return i
+        self._beliefs.append((key, belief))
+        return len(self._beliefs) - 1
+
+    def matrix(self, size: int, entries: list[Any]) -> Any:
+        """Return a square matrix."""
+        return arb_mat(size, size, entries)
+
+    def solve(self, matrix: Any, right: list[Any]) -> list[Any]:
+        """Solve one linear system."""
+        return list(matrix.solve(arb_mat(len(right), 1, right)).entries())
+
+
+def _grown(
+    law: StepLaw, first: int, last: int, order: int, numbers: _Fractions
+) -> tuple[Word, ...]:
     """Add site to site, from the lowest."""
     lowest = _Site(law, first, order)
     for moves in lowest.moves:
@@ -223,23 +331,24 @@ def _grown(law: StepLaw, first: int, last: int, order: int) -> tuple[Word, ...]:
     )
     if first == last:
         nothing = Passage(UP, 0, _certain(fmpq(1), order), arb(0))
-        words = _Adding((Word(DOWN, (), (nothing,)),), lowest, order).words()
+        words = _Adding((Word(DOWN, (), (nothing,)),), lowest, order, numbers.fresh()).words()
     for p in range(first + 1, last + 1):
-        words = _Adding(words, _Site(law, p, order), order).words()
+        words = _Adding(words, _Site(law, p, order), order, numbers.fresh()).words()
     return words
 
 
 class _Adding:
     """A slope with one more site on top: words of both, as beliefs about those of the slope."""
 
-    def __init__(self, below: tuple[Word, ...], site: _Site, order: int) -> None:
-        self.below, self.site, self.order = below, site, order
-        self.number: dict[tuple[Any, ...], int] = {}
+    def __init__(
+        self, below: tuple[Word, ...], site: _Site, order: int, numbers: _Fractions
+    ) -> None:
+        self.below, self.site, self.order, self.numbers = below, site, order, numbers
         self.beliefs: list[tuple[int, int, dict[int, Element]]] = []
 
     def words(self) -> tuple[Word, ...]:
         """Return all words that can be met."""
-        self._word(DOWN, 0, {0: _certain(fmpq(1), self.order)})
+        self._word(DOWN, 0, {0: _certain(self.numbers.certain, self.order)})
         found: list[Word] = []
         for entry, state, belief in self.beliefs:  # grows while it is read
             ways: dict[tuple[int, int], list[Any]] = {}
@@ -273,16 +382,16 @@ class _Adding:
         if entry == UP and self.site.settled(state):
             signs = self.site.states[state]  # nothing below matters any more
             learnt = signs.index(1) if 1 in signs else None
-            key = (entry, learnt, state if learnt is None else 0)
+            key = (entry, learnt, state if learnt is None else 0, True)
             belief = {-1: _certain(fmpq(1), self.order)}
         else:
             share = inverse(self._total(mass))
             belief = {w: multiply(m, share) for w, m in mass.items()}
-            key = (entry, state, tuple(sorted(belief.items())))
-        if key not in self.number:
-            self.number[key] = len(self.beliefs)
+            key = (entry, state, False)
+        found = self.numbers.number(key, belief)
+        if found == len(self.beliefs):
             self.beliefs.append((entry, state, belief))
-        return self.number[key]
+        return found
 
     def _exits(
         self, entry: int, state: int, belief: dict[int, Element]
@@ -330,7 +439,8 @@ class _Adding:
         inner: list[tuple[int, int, Element, arb]],
     ) -> tuple[list[Element], list[arb]]:
         """Return the weights of all visits of the nodes, and E[steps before a visit]."""
-        matrix = fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+        identity = [int(i == j) for i in range(size) for j in range(size)]
+        matrix = self.numbers.matrix(size, identity)
         for i, j, weight, _ in inner:
             matrix[j, i] -= weight[0]
         found: list[list[Any]] = []
@@ -341,8 +451,7 @@ class _Adding:
             for i, j, weight, _ in inner:
                 for m in range(1, k + 1):
                     right[j] += weight[m] * found[k - m][i]
-            # One right side each: fractions grow with the slope, their inverse would more.
-            found.append(matrix.solve(fmpq_mat(size, 1, right)).entries())
+            found.append(self.numbers.solve(matrix, right))
         late = [arb(0)] * size
         for i, j, _, steps in inner:
             late[j] += found[0][i] * steps

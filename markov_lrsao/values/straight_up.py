@@ -52,12 +52,11 @@ def steps_straight_up(place: Plateaus, hidden: int = 0) -> float:
             chance *= fmpq(n - q, n)
         steps += last - first + 1
     for slope in place.slopes[hidden:]:
-        least, longest = fmpq(1), arb(0)
+        least, longest = arb(1), arb(0)
         for word in slope.words:
-            up = sum((x.probability for x in word.passages if x.side == UP), fmpq(0))
-            least = min(least, up)
+            least = arb.min(least, sum((x.chance for x in word.passages if x.side == UP), arb(0)))
             longest = arb.max(longest, sum((x.steps for x in word.passages), arb(0)))
-        if least == 0:
+        if not least > 0:
             raise CrossingError(f"the slope below {slope.last + 1} may be left downwards only")
         chance *= least
         steps += longest
