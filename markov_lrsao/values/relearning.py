@@ -78,7 +78,7 @@ _LONGEST_TIMED = 300
 _WIDEST = fmpq(100)
 """Relative width from which on an enclosure says nothing that is worth knowing."""
 _LEAST_SHARP_N = 60
-"""From here on falls through slopes are so rare that a grid that tells rewards apart fits."""
+"""From here on a grid that tells rewards apart mostly fits where the walk knows the time."""
 _LEAST_SHARP_PRODUCT, _MOST_SHARP = 30, 1_200_000
 """Between this n and that the product on the same grid does, with so many nodes (2 GB, a minute).
 
@@ -128,11 +128,13 @@ def enclose_shared_row(
     refined = partial(_refined, place, moments, tolerance, most_refined)
     ways = [product]
     sharp = partial(enclose_sharply, place, moments, largest=largest or _MOST_SHARP)
-    if not many and place.law.n >= _LEAST_SHARP_N:
-        ways = [partial(_coarse, place, moments, most_refined, sharp_grid(place.law.n)), product]
-    elif not many and place.law.n >= _LEAST_SHARP_PRODUCT:
+    own = len(set(place.bridges)) == len(place.plateaus) and not many
+    if own and place.law.n >= _LEAST_SHARP_N:
+        timed = partial(_coarse, place, moments, most_refined, sharp_grid(place.law.n))
+        ways = [timed, sharp, product]
+    elif own and place.law.n >= _LEAST_SHARP_PRODUCT:
         ways = [sharp, product]
-    elif not many and largest is not None and largest > _MOST_SHARP:
+    elif own and largest is not None and largest > _MOST_SHARP:
         ways = [product, sharp]
     if len(place.plateaus) <= _LUMPED_PLATEAUS >= actions:
         lumps = partial(_by_lumps, place, moments, tolerance, fewer)
