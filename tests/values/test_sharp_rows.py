@@ -6,7 +6,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from markov_lrsao import Landscape, runtime
-from markov_lrsao.answers.plan import Options, Relearnt, plan
+from markov_lrsao.answers.plan import Layered, Options, Relearnt, layered, plan
 from markov_lrsao.errors import SolverError, StateSpaceTooLargeError
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.values import plateaus, slopes
@@ -134,16 +134,30 @@ def test_four_and_more_plateaus_with_own_bridges_have_their_own_way(
 def test_own_bridges_at_n_1000_are_certified_to_nine_digits() -> None:
     """Inside the enclosure of a mesh a thousand times wider, which rests on fractions."""
     landscape = Landscape.regions(1000, (5, 5, 5), "own")
-    found = runtime(landscape, tolerance=fmpq(1, 10**6), moments=1).total
+    found = runtime(landscape, tolerance=fmpq(1, 10**6)).total
     assert found.upper is not None
     assert found.upper - found.lower < fmpq(735_686, 10**6)
     assert 735_670 < found.lower < found.upper < 735_715
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_own_bridges_at_n_40_lie_within_the_runs_and_the_coarser_product() -> None:
-    found = runtime(Landscape.regions(40, (4, 4, 4), "own"), moments=1).total
+    found = runtime(Landscape.regions(40, (4, 4, 4), "own")).total
     assert found.upper is not None
     assert found.upper - found.lower < fmpq(406, 10**6)
     assert fmpq(405_924, 1000) < found.lower < found.upper < fmpq(406_228, 1000)
     assert abs(float(found.lower) - 406.75) < 4 * 0.30  # 10^6 runs: docs/plateaus_simulated.csv
+
+
+@pytest.mark.exhaustive
+def test_layers_of_all_tables_and_the_walk_on_the_shared_row_overlap_at_n_13() -> None:
+    """Two ways that have nothing in common but the law; each takes minutes."""
+    landscape = Landscape.regions(13, (3, 3, 3), "shared")
+    walk = runtime(landscape)
+    tables = layered(StepLaw.of(landscape), Options(wide=True))
+    assert isinstance(tables, Layered)
+    for one, (other, *_) in zip((walk.total, *walk.phases), tables.answer.values, strict=True):
+        assert one.upper is not None
+        assert other.upper is not None
+        assert one.lower <= other.upper
+        assert other.lower <= one.upper
