@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import fmpq
+from open_instances import left_open
 
 from markov_lrsao import (
     Landscape,
@@ -45,7 +46,8 @@ def test_runtime() -> None:
 
 
 @pytest.mark.slow
-def test_an_enclosure_has_ends_and_no_fraction() -> None:
+def test_an_enclosure_has_ends_and_no_fraction(monkeypatch: pytest.MonkeyPatch) -> None:
+    left_open(monkeypatch)
     algorithm = Algorithm.lrsao(Parameters("1/5", "1/10", "148/5"))
     frame = runtime(NINE, algorithm).to_frame()
     mean = frame.iloc[0]
