@@ -80,9 +80,13 @@ class Estimated:
             f"SIMULATED, not exact: {self.samples.runs:,} runs, seed {self.samples.seed}\n"
             f"because {self.reason}"
         )
-        names = {"total": "E[T]"} | {f"phase{k}": f"E[T{k}]" for k in range(1, 10)}
         rows = [
-            [names[name], f"{e.point:.6g}", f"{e.error:.2g}", f"[{e.low:.6g}, {e.high:.6g}]"]
+            [
+                f"E[T{name.removeprefix('phase') if name != 'total' else ''}]",
+                f"{e.point:.6g}",
+                f"{e.error:.2g}",
+                f"[{e.low:.6g}, {e.high:.6g}]",
+            ]
             for name, e in self._named()
         ]
         body = table(["quantity", "mean", "standard error", "95% interval"], rows)

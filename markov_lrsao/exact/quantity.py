@@ -296,7 +296,7 @@ class Enclosed(Quantity):
         """The middle, unless the ends are a factor of two apart, and the ends; or what is known."""
         if self.upper is None:
             return "unknown", f"at least {self.ends[0]}" if self.lower > 0 else "-"
-        if 0 < 2 * self.lower < self.upper:  # its middle would say more than is known
+        if 0 <= 2 * self.lower < self.upper:  # its middle would say more than is known
             return "wide", str(self)
         try:
             middle = f"{float(self):.6g}"

@@ -119,6 +119,8 @@ class Grid:
     bits : numbers that are longer than this are rounded too
     words : which histories of slopes are told apart
     gains : into how many parts rewards of the target are divided, from a power of 2 to the next
+    residual : whether entries without climbs are rounded as what penalties have made of a positive
+        number: then a penalty maps intervals to intervals
     blunt : of entries but 0 no more is kept than their depth
     ordered : whether orders are carried before the last plateau too
     """
@@ -132,6 +134,7 @@ class Grid:
     blunt: bool = False
     ordered: bool = True
     gains: int = 8
+    residual: bool = False
 
 
 class Entries:
@@ -322,7 +325,7 @@ class Entries:
             elif self.told_bits[v] and not grid.remembers:
                 found = self.plain(v, grid)
             else:
-                found = self._relax(v, grid.climbs, grid.plain, grid.bits, grid.gains)
+                found = self._relax(v, grid)
             self._relaxed[level][v] = found
         return found
 
@@ -365,18 +368,35 @@ class Entries:
         """Return an entry without a climb, an interval on the grid unless it is a level."""
         low, high = self.range[v][:2]
         if low != high or not self._is_level(low):
-            wide = grid.plain if mesh is None else mesh
-            return self._interval(self.range[v], wide, grid.gains, closed=self.closed[v])
+            return self._interval(self.range[v], grid, mesh, closed=self.closed[v])
         return self.number(low, high)
 
-    def _interval(self, r: Range, mesh: fmpq, gains: int, *, closed: bool) -> int:
+    def _interval(self, r: Range, grid: Grid, mesh: fmpq | None, *, closed: bool) -> int:
         """Return an interval on the grid; an upper end that is a level stays, and stays closed."""
         if not closed:
-            return self.number(*self._rounded(r, mesh, gains))
-        low, high = self._rounded(r._replace(with_upper=False), mesh, gains)
+            return self.number(*self._on_grid(r, grid, mesh))
+        low, high = self._on_grid(r._replace(with_upper=False), grid, mesh)
         return self.number(low, high, closed=high == r.upper)
 
-    def _relax(self, v: int, climbs: fmpq, plain: fmpq, bits: int, gains: int) -> int:
+    def _on_grid(self, r: Range, grid: Grid, mesh: fmpq | None) -> tuple[fmpq, fmpq]:
+        """Return the ends of an interval without a climb, by a mesh of its own or the grid's."""
+        if mesh is not None:
+            return self._rounded(r, mesh, grid.gains)
+        found = self._residual(r) if grid.residual else None
+        if found is None or found.depth < 0:
+            return self._rounded(r, grid.plain, grid.gains)
+        # One penalty made the residual of y > 0: rounding y, all depths have the same intervals.
+        first, (low, high, *belong) = self.levels[1], found.range
+        y = Range((low - first) / self._lam, (high - first) / self._lam, *belong)
+        top, power = self.levels[found.depth], self._powers[found.depth]
+        low, high = (
+            top + power * (self._lam * end + first)
+            for end in self._rounded(y, grid.plain, grid.gains)
+        )
+        return max(low, self.levels[found.depth + 1]), min(high, top)
+
+    def _relax(self, v: int, grid: Grid) -> int:
+        climbs, bits, gains = grid.climbs, grid.bits, grid.gains
         low, high, factor, climb = self.lower[v], self.upper[v], self.factor[v], self.climb[v]
         within = Range(low, high, low == high, low == high)
         if climb is not None:
@@ -390,7 +410,7 @@ class Entries:
         if low != high or (_length(low) > bits and not self._is_level(low)):
             if closed:
                 within = within._replace(with_upper=False)
-            low, high = self._rounded(within, plain if climb is None else climbs, gains)
+            low, high = self._on_grid(within, grid, None if climb is None else climbs)
             closed = closed and high == within.upper
         return self.number(low, high, factor, climb, told, closed=closed)
 
@@ -407,7 +427,8 @@ class Entries:
                     low, high = self._rounded(arrived, mesh, gains)
                 return Climb(position, q, self.number(low, high))
             mesh /= self._lam
-        return Climb(position, first, self._relax(start, mesh, mesh, bits, gains))
+        coarse = Grid(mesh, mesh, mesh, True, bits, gains=gains)
+        return Climb(position, first, self._relax(start, coarse))
 
     def _is_level(self, x: fmpq) -> bool:
         return (int(x.p), int(x.q)) in self._level_set

@@ -16,6 +16,7 @@ stay unknown.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -36,6 +37,7 @@ from markov_lrsao.exact.moments import central_enclosures
 from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.progress import Progress, no_progress
+from markov_lrsao.values.anywhere import bounds_anywhere
 from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
 from markov_lrsao.values.entries import Grid
 from markov_lrsao.values.lumped_row import enclose_by_lumps
@@ -48,6 +50,7 @@ from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids, sharp_grid
 from markov_lrsao.values.second_moments import lost_time, second_factorial_moment, timed_edges
 from markov_lrsao.values.shared_row import SharedRow
+from markov_lrsao.values.slopes import coupling_error
 from markov_lrsao.values.solving import Answer
 from markov_lrsao.values.ways import Walk
 from markov_lrsao.values.word_lumps import Words
@@ -63,8 +66,11 @@ _FEWER_STATES = 60_000
 """The same for what comes after the coarse mesh, which has given an answer by then."""
 _NEGLIGIBLE = 1e-7
 """Steps that states which are not looked at may add to E[T], about."""
-_MOST_NODES = 800_000
-"""Of the product: a minute or so to explore and to solve."""
+_MOST_NODES, _MANY_NODES = 800_000, 1_600_000
+"""Of the product: a minute or so to explore and to solve; two or three with many objectives.
+
+With these it has only begun to narrow after a minute.
+"""
 _MOST_REFINED = 250_000
 _FIRST_THRESHOLD, _FINER, _GROWTH = 1e-3, 6, 1.6
 _ROOM = 3
@@ -117,12 +123,13 @@ def enclose_shared_row(
     most_refined = largest or _MOST_REFINED
     actions = len(place.law.actions)
     many = actions > _FEW_ACTIONS
+    nodes = largest or (_MANY_NODES if many else _MOST_NODES)
     product = partial(
         enclose_by_product,
         place,
         moments,
         tolerance=tolerance,
-        largest=largest or _MOST_NODES,
+        largest=nodes,
         lumped=actions >= _FEW_ACTIONS,
     )
     refined = partial(_refined, place, moments, tolerance, most_refined)
@@ -139,7 +146,8 @@ def enclose_shared_row(
     if len(place.plateaus) <= _LUMPED_PLATEAUS >= actions:
         lumps = partial(_by_lumps, place, moments, tolerance, fewer)
         coarse = partial(_coarse, place, moments, most, coarse_grid(place.law.n))
-        ways = [coarse, lumps, product]
+        # The product is the faster one where much is asked for, lumps where the default is enough.
+        ways = [coarse, product, lumps] if tolerance < TOLERANCE else [coarse, lumps, product]
     with progress("refining values", total=len(ways) + 1) as bar:
         best = attempt(ways[0], _FAILURES)
         for way in ways[1:]:
@@ -150,14 +158,37 @@ def enclose_shared_row(
         bar.advance()
         # The product has no variance, and where slopes are long it is not always the narrowest.
         narrow = _is_narrow(best, tolerance)
-        if many:
-            return best  # what comes now would take many minutes, and tell less
+        if many:  # what comes now would take many minutes, and tell less
+            return _with_ends(best, place, nodes)
         if isinstance(best, Refused) or not (narrow or _timed(place, moments)):
             best = _better(best, attempt(refined, _FAILURES))
         elif not narrow or _wants_variance(best, place, moments):
             again = partial(_refined, place, moments, tolerance, fewer)
             best = _better(best, attempt(again, _FAILURES))
-    return best
+    return _with_ends(best, place, nodes)
+
+
+def _with_ends(best: Answer | Refused, place: Plateaus, largest: int) -> Answer | Refused:
+    """Let a refusal for want of room say what is certain all the same: bounds by position."""
+    if isinstance(best, Answer) or not isinstance(best.reason, StateSpaceTooLargeError):
+        return best
+    ends = attempt(lambda: _certain_ends(place), _FAILURES)
+    return best if isinstance(ends, Refused) else Refused(too_large(largest, ends))
+
+
+def _certain_ends(place: Plateaus) -> tuple[int, int]:
+    """Return whole numbers around E[T], whatever all comparisons turn out to be.
+
+    Raises
+    ------
+    CrossingError, SolverError, StateSpaceTooLargeError
+    """
+    bounds = bounds_anywhere(place)
+    merged = max(slope.merged for slope in place.slopes)
+    apart = coupling_error(place.law.n, merged, bounds.largest) if merged else 0.0
+    low = math.nextafter(bounds.lower[0] - apart, -math.inf)
+    high = math.nextafter(bounds.upper[0] + apart, math.inf)
+    return max(0, math.floor(low)), math.ceil(high)
 
 
 def _better(best: Answer | Refused, found: Answer | Refused) -> Answer | Refused:

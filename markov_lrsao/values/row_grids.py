@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flint import fmpq
 
 from markov_lrsao.values.entries import Grid
 from markov_lrsao.values.word_lumps import Words
 
-__all__ = ["coarse_grid", "grids", "lumped_grids", "sharp_grid"]
+__all__ = ["coarse_grid", "grids", "lumped_grids", "residual_grids", "sharp_grid"]
 
 _QUARTER = fmpq(1, 4)
 
@@ -30,6 +32,24 @@ def grids(n: int) -> list[Grid]:
         Grid(_QUARTER, _QUARTER, _QUARTER, False, short),
         Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
         Grid(fine, fmpq(1, 1 << 12), min(fine * n, _QUARTER), True, long),
+    ]
+
+
+def residual_grids(n: int) -> list[Grid]:
+    """Return such grids on which a penalty maps intervals to intervals.
+
+    There are more states on the loosest one, but what it knows it does not lose: with four plateaus
+    and more the others leave too much open, however many states follow finer ones.
+    """
+    short, long = 4 * _digits(n), 14 * _digits(n)
+    one, fine = fmpq(1), fmpq(1, 1 << 16)
+    rounded = partial(Grid, residual=True)
+    return [
+        rounded(one, one, one, False, short // 2, gains=2),
+        rounded(_QUARTER, _QUARTER, _QUARTER, False, short, gains=4),
+        rounded(fmpq(1, 64), fmpq(1, 16), _QUARTER, False, short, gains=16),
+        rounded(fmpq(1, 1 << 10), fmpq(1, 1 << 7), fmpq(1, 64), False, 2 * short, gains=64),
+        rounded(fine, fmpq(1, 1 << 12), min(fine * n, _QUARTER), True, long, gains=1024),
     ]
 
 

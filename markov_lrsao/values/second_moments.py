@@ -28,6 +28,9 @@ this leaves out is E[t R + (R choose 2); lost], with E[R | all that happened] <=
 (`markov_lrsao.values.anywhere`); it is at most L E[t; lost] + L^2 P(lost), since E[R (R + 1) /
 2], a sum over all steps of what is left then, is at most L E[R]. E[t; lost] is the coefficient of
 x of the same recursion in which a lost run has the weight 1, and every other 0.
+
+What is not proved: the bounds L are over words, which are mixtures of a slope's rows, and given how
+long a passage took the mixture is another one. It matters only where runs are lost or cut off.
 """
 
 from __future__ import annotations

@@ -85,6 +85,8 @@ class SharedRow:
         largest = fmpq(self.law.landscape.largest_gain) / (1 - p.gamma)
         marks = (-p.r / (1 - p.gamma), 1 / (1 - p.gamma), largest)
         denominator = int(p.alpha.q) * int(p.gamma.q) * int(p.r.q)
+        if any(grid.residual for grid in grids):
+            denominator *= int(self.lam.p)  # residuals are divided by powers of lam
         prime = next((q for q in _PRIMES if denominator % q), None)
         if prime is None:
             raise CrossingError("no prime below 100 is free for the grid of values")

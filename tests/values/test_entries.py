@@ -8,10 +8,11 @@ from random import Random
 import pytest
 from flint import fmpq
 
+from markov_lrsao import Landscape
 from markov_lrsao.model.law import StepLaw
 from markov_lrsao.values.entries import UNORDERED, Climb, Entries, Grid
 from markov_lrsao.values.plateaus import plateaus_of
-from markov_lrsao.values.row_grids import coarse_grid, grids
+from markov_lrsao.values.row_grids import coarse_grid, grids, residual_grids
 from markov_lrsao.values.shared_row import SharedRow
 from tests.values.test_relearning import regions
 
@@ -41,6 +42,66 @@ def test_what_is_relaxed_still_contains_what_it_was(factor: fmpq) -> None:
     assert not after.with_lower
     exact = values.exactly(-PENALTY)
     assert values.relaxed(exact, 0) == exact
+
+
+def rounded_entries(*, residual: bool) -> Entries:
+    grid = Grid(fmpq(1, 4), fmpq(1, 4), fmpq(1, 4), False, 10, residual=residual)
+    return Entries(N, (ALPHA, LAM, PENALTY), [grid], fmpq(1, 3), [fmpq(2)], 6)
+
+
+def penalised(values: Entries, entry: int) -> int:
+    return values.moved(entry, LAM, -PENALTY, None)
+
+
+def test_residual_grids_contain_what_they_round_and_no_level() -> None:
+    values, random = rounded_entries(residual=True), Random(7)
+    for _ in range(300):
+        x = -fmpq(random.randrange(1, 66_000), 10_007)
+        if x in values.levels:
+            continue
+        found = values.range[values.relaxed(values.exactly(x), 0)]
+        assert found.lower < x < found.upper
+        assert not any(found.lower < level < found.upper for level in values.levels)
+
+
+def test_a_penalty_maps_intervals_of_residual_grids_to_intervals_of_them() -> None:
+    """But at powers of 2. On other grids an interval grows by being rounded once more."""
+    random = Random(8)
+    grown = {False: 0, True: 0}
+    for residual in grown:
+        values = rounded_entries(residual=residual)
+        for _ in range(100):
+            x = -fmpq(random.randrange(1, 49_000), 10_007)
+            entry = values.relaxed(values.exactly(x), 0)
+            for _ in range(3):
+                entry = penalised(values, entry)
+                again = values.relaxed(entry, 0)
+                grown[residual] += again != entry
+                entry = again
+    assert 50 * grown[True] < grown[False]
+
+
+def test_ends_of_residual_grids_are_no_entries() -> None:
+    """n = 13: lam = 9/35, so that ends in thirds would be divided by lam's threes, too.
+
+    Ends that are levels, or what penalties make of a mark, are told from entries by comparing.
+    """
+    place = plateaus_of(StepLaw.of(Landscape.regions(13, (3, 3, 3), "shared")))
+    plain, residual = SharedRow(place, grids(13)), SharedRow(place, residual_grids(13))
+    assert plain.values._offset == fmpq(1, 3)
+    prime = residual.values._offset.q
+    assert residual.lam.p % 3 == 0 != residual.lam.p % prime
+    marks = set(residual.values._marks)
+    for _ in range(6):
+        marks |= {residual.lam * x + residual.penalty for x in marks}
+    met = 0
+    for x in (fmpq(-5, 4), fmpq(-21, 5), fmpq(-22, 5), fmpq(-49, 10)):
+        entry = residual.values.plain(residual.values.exactly(x), residual.values.grids[0])
+        low, high = residual.values.lower[entry], residual.values.upper[entry]
+        for end in {low, high} - marks:
+            assert end.q % prime == 0
+            met += 1
+    assert met >= 4
 
 
 def played(values: Entries, entry: int, random: Random) -> fmpq:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -313,6 +314,12 @@ def test_own_bridges_that_do_not_fit_are_refused() -> None:
     found = enclose_shared_row(place, 1, largest=300)
     assert isinstance(found, Refused)
     assert "more than 300 states" in str(found.reason)
+    ends = re.search(r"all that is certain: ([0-9,]+) <= E\[T\] <= ([0-9,]+)", str(found.reason))
+    assert ends is not None
+    least, most = (int(end.replace(",", "")) for end in ends.groups())
+    _, mean, error = simulated(20, 3, "own")
+    assert 20 < least < mean - 4 * error
+    assert mean + 4 * error < most < 20_000  # t / p alone, of `straight_up`, is 1e7 and more
 
 
 SIMULATED = Path(__file__).parents[2] / "docs" / "plateaus_simulated.csv"
