@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Generator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from campaigns import read, rows_of, write
@@ -67,6 +70,40 @@ def _kernel_folder(config: pytest.Config) -> Path:
             shutil.rmtree(old, ignore_errors=True)
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Have the garbage collector pass over what thousands of tests and their modules are made of.
+
+    It stays until the end, and was looked through again and again: one tenth of all time.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out files, but those of `forward` together: they share kernels.
+
+    Two workers that begin with two of these files compile the same kernels at once, which takes
+    both of them half a minute.
+    """
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return "tests/forward" if file.startswith("tests/forward/") else file
+
+    return Together(config, log)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -137,7 +137,7 @@ def test_probability_of_success_by_hand() -> None:
     [("4/5", "1/10", None), *DECIDED[::2]],
     ids=lambda case: "-".join(map(str, case)),
 )
-@pytest.mark.parametrize("seed", [1, 2, 4])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), 4])
 def test_law_of_the_position_from_the_right_plateau(
     case: tuple[str, str, str | None], seed: int
 ) -> None:
@@ -205,6 +205,7 @@ def test_law_of_the_position_at_other_sizes(n: int, ell: int, steps: int) -> Non
     assert compare_laws(Oracle.jump(n, ell), jump_chain(n, ell), steps, largest=20_000) == steps
 
 
+@pytest.mark.slow
 def test_mean_of_exact_runs() -> None:
     """800 runs of Algorithm 1 in Fractions against the exact mean, phase by phase.
 

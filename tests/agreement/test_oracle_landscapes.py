@@ -138,6 +138,7 @@ def test_run_compression_does_not_change_results(
     assert len(results) == 1
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=10)
 def test_run_compression_on_random_plateaus(data: st.DataObject) -> None:

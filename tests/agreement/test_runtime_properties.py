@@ -40,6 +40,7 @@ def fractions_of(result: RuntimeResult) -> list[Fraction]:
     return [Fraction(q.rational or "") for q in (result.total, *result.phases)]
 
 
+@pytest.mark.slow
 @given(instances())
 @settings(max_examples=7)
 def test_invariants(instance: tuple[Landscape, Algorithm]) -> None:
@@ -95,7 +96,7 @@ def test_rows_sum_to_one(instance: tuple[Landscape, Algorithm], merge: bool) -> 
 
 @pytest.mark.slow
 @given(st.sampled_from([(9, 2), (11, 3)]), rates, places)
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_only_the_patterns_matter(pair: tuple[int, int], alpha: Fraction, place: Fraction) -> None:
     """Hyper-parameters with the same merged automata give the same law, digit by digit."""
     n, ell = pair

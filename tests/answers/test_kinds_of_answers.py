@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import pytest
+from open_instances import without_quotients
 from oracles import h_interval
 from typer.testing import CliRunner
 
@@ -36,6 +37,7 @@ def law_of(n: int, ell: int, alpha: str, gamma: str, r: str) -> StepLaw:
     return StepLaw.of(Landscape.jump(n, ell), Algorithm.lrsao(Parameters.of(alpha, gamma, r)))
 
 
+@pytest.mark.slow
 def test_just_above_the_lower_bound() -> None:
     low, high = h_interval(9, 2, Fraction(19, 20), Fraction(1, 10))
     r = low + (high - low) / 1000
@@ -56,6 +58,7 @@ def test_joint_and_crossing_agree_on_fourth_moments() -> None:
         assert float(a) == pytest.approx(float(b), rel=1e-8)
 
 
+@pytest.mark.slow
 def test_below_the_lower_bound_an_enclosure() -> None:
     result = solve(9, 2, "4/5", "1/10", "2", method="crossing", tolerance="1/1000")
     assert (result.kind, result.hypothesis_h, result.exact) == ("enclosure", False, False)
@@ -146,7 +149,13 @@ def test_tolerance_stops_refinement() -> None:
         solve(9, 2, "1/20", "1/10", "127.406", tolerance="0")
 
 
-def test_distribution_carries_the_open_comparisons() -> None:
+@pytest.mark.parametrize("quotients", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
+def test_distribution_carries_the_open_comparisons(
+    quotients: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether quotients are looked for, which takes half a minute, or not."""
+    if not quotients:
+        without_quotients(monkeypatch)
     landscape = Landscape.jump(9, 2)
     open_, decided = (
         distribution(landscape, Algorithm.lrsao(Parameters.of(alpha, "1/10", r)))
@@ -161,6 +170,7 @@ def test_distribution_carries_the_open_comparisons() -> None:
         assert abs(share - open_.cdf(t)) <= open_.error + 4 * 0.5 / samples.runs**0.5
 
 
+@pytest.mark.slow
 def test_large_n_outside_the_hypothesis_is_refused_in_python() -> None:
     with pytest.raises(UndecidedComparisonError, match="simulate"):
         solve(30, 3, "4/5", "1/31", "1/10", max_states=2_000)

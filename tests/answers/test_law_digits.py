@@ -95,12 +95,19 @@ def test_a_random_point_of_the_hypothesis() -> None:
     assert compare_at_random(6, 13, 25) == "compared"
 
 
+@pytest.mark.parametrize(
+    ("seeds", "least"),
+    [
+        pytest.param(6, 3, marks=pytest.mark.slow),
+        pytest.param(16, 10, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_more_random_points_of_the_hypothesis(seeds: int, least: int) -> None:
+    outcomes = [compare_at_random(seed, 13, 40) for seed in range(seeds)]
+    assert outcomes.count("compared") >= least
+
+
 @pytest.mark.slow
-def test_more_random_points_of_the_hypothesis() -> None:
-    outcomes = [compare_at_random(seed, 13, 40) for seed in range(16)]
-    assert outcomes.count("compared") >= 10
-
-
 def test_floats_contain_the_digits() -> None:
     """The law in floats and in balls, at a size where no power is computed."""
     law = distribution(Landscape.jump(60, 8))
@@ -155,6 +162,7 @@ def without_aliasing() -> object:
     return narrowed
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_part_of_the_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Points beyond the cut are bounded by the majorant; without the bound the truth is missed."""
     law = distribution(Landscape.jump(60, 8))
@@ -195,6 +203,7 @@ def test_powers_lose_less_than_they_say(truth: list[fmpq], monkeypatch: pytest.M
         assert t < 9 or low < truth[t] < high
 
 
+@pytest.mark.slow
 def test_times_that_no_run_meets_are_certain() -> None:
     for method in ("powers", "inversion"):
         law = distribution(Landscape.jump(9, 2), method=method)

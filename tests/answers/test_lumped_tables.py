@@ -25,6 +25,7 @@ from markov_lrsao.values.whole_run import everything
 from simulate.runs.runner import simulate
 
 
+@pytest.mark.slow
 def test_styles_find_the_same_fraction() -> None:
     """Whichever planes lumps are cut by, the quotient is that of the same chain."""
     law = RandomPlateaus.hostile(103).law
@@ -52,7 +53,7 @@ def test_a_quotient_that_first_gains_hide() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("size", [20, 60])
+@pytest.mark.parametrize("size", [20, pytest.param(60, marks=pytest.mark.slow)])
 def test_lumps_enclose_what_is_known(seed: int, size: int) -> None:
     """However few lumps are made, an enclosure holds the exact fraction of another way.
 

@@ -46,6 +46,7 @@ def test_no_policy_is_better(seed: int) -> None:
     assert sum(Fraction(str(p.best)) for p in found.positions) == min(finite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "ell", "price"),
     [

@@ -119,6 +119,7 @@ def test_a_trap_that_patterns_show_is_found_when_the_chain_is_solved() -> None:
     assert result.trap.probability == 1
 
 
+@pytest.mark.slow
 def test_a_law_that_nothing_settles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     found = when_stuck(StepLaw.of(JUMP, BELOW_H), Options(max_states=50))
     assert isinstance(found, Refused)
@@ -151,7 +152,7 @@ def test_wrong_parameters_are_errors_and_no_refusals() -> None:
 
 
 @pytest.mark.parametrize(
-    "algorithm", [PAPER, NEAR_H, pytest.param(BELOW_H, marks=pytest.mark.slow)]
+    "algorithm", [PAPER, *(pytest.param(a, marks=pytest.mark.slow) for a in (NEAR_H, BELOW_H))]
 )
 def test_runtime_distribution_and_profile_agree(algorithm: Algorithm) -> None:
     law = StepLaw.of(JUMP, algorithm)

@@ -45,6 +45,7 @@ def inside(values: list[fmpq], bounds: list[Quantity]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "narrow"), [(0, 40), (1, 1)])
 def test_bounds_after_the_cut_contain_the_quotient(level: int, narrow: int) -> None:
     d = refined_decomposition(law(), LEVELS[level])
@@ -161,6 +162,7 @@ def test_digits_of_open_instances(monkeypatch: pytest.MonkeyPatch) -> None:
         assert inside([value.value], [digits])
 
 
+@pytest.mark.slow
 def test_stuck_runs_have_no_profile() -> None:
     above = Algorithm.lrsao(Parameters.of("4/5", "1/10", "27/2"))
     with pytest.raises(NotAbsorbingError, match="stuck with positive probability"):

@@ -44,6 +44,7 @@ def test_profile_equals_the_joint_chain(n: int, ell: int) -> None:
     assert np.allclose(floats.steps, [float(int(x.p) / int(x.q)) for x in found.steps], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_five_visits_are_attained_but_not_everywhere() -> None:
     """Lemma 10: at most five; the site next to the right end attains only four."""
     n, ell = 12, 2
@@ -97,6 +98,7 @@ def test_formula_a_is_the_papers() -> None:
         assert phase1_formula().at(n, ell) == paper_a
 
 
+@pytest.mark.slow
 def test_special_cases_of_phase3_are_needed() -> None:
     """The general form is not valid below l = 4, and says so."""
     with pytest.raises(ParameterError, match="l >= 4"):
@@ -110,6 +112,7 @@ def test_special_cases_of_phase3_are_needed() -> None:
         assert wrong != 0
 
 
+@pytest.mark.slow
 def test_leading_constants() -> None:
     import sympy
 
@@ -128,6 +131,7 @@ def test_leading_constants() -> None:
         assert float(result.phases[1]) / size == pytest.approx(predicted / size, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_phase3_expansion_error_shrinks_like_n_to_minus_two() -> None:
     import sympy
 

@@ -123,6 +123,7 @@ def test_every_value_is_within_its_radius(name: str) -> None:
     assert max(found) > 2.0**-53
 
 
+@pytest.mark.slow
 def test_balls_see_a_value_that_is_off_by_a_little() -> None:
     """One value changed by 1e-9: the sums differ by more than the rounding claimed."""
     problem, law = paper(9, 2)
@@ -158,6 +159,7 @@ def test_angles_beyond_machine_integers() -> None:
         assert float(abs(arb(law.cdf(t)) - truth).upper()) < 1e-15
 
 
+@pytest.mark.slow
 def test_points_are_evaluated_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """One point at a time gives what all at once give; the last time is N - 1."""
     _, law = stuck()
@@ -168,6 +170,7 @@ def test_points_are_evaluated_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None
     assert law.horizon == law.points - 1
 
 
+@pytest.mark.slow
 def test_too_many_points_at_too_many_sites(monkeypatch: pytest.MonkeyPatch) -> None:
     """At n = 60, l = 5 the positions 8 to 53 are sites: 46 of them."""
     monkeypatch.setattr(inversion, "_MOST_WORK", 46 * 780 - 1)

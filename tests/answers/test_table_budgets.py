@@ -67,6 +67,7 @@ def test_agents_with_standard_bit_mutation() -> None:
     assert [Fraction(str(point.mean)) for point in found.points] == expected
 
 
+@pytest.mark.slow
 def test_too_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first numbers of steps are exact, those after them enclosures."""
     first, second = fixed_budget(Landscape.jump(9, 2), Algorithm.named("earl"), [3, 7]).points

@@ -116,6 +116,7 @@ def test_integers_are_compared_with_their_neighbours() -> None:
     assert min(times, key=lambda t: float(times[t])) == tau
 
 
+@pytest.mark.slow
 def test_two_keys_and_exponents() -> None:
     found = tune("jump-m:m=3", "mmahh:accept=worsening", n=[14, 20], start="random")
     assert found.keys == ("p", "q")

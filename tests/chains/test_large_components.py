@@ -94,6 +94,7 @@ def test_a_component_that_fills_up_is_refused(monkeypatch: pytest.MonkeyPatch) -
         hitting_times(chain, np.arange(301) == 300, field="float")
 
 
+@pytest.mark.slow
 def test_a_million_states_in_one_component() -> None:
     """The symmetric walk on 0..N, at 0 staying with probability 1/2: E = N (N + 1)."""
     from scipy.sparse import diags_array

@@ -98,6 +98,7 @@ def test_laws_to_so_many_digits(command: Command) -> None:
     assert "digits = 0 is out of range" in err
 
 
+@pytest.mark.slow
 def test_curves_to_so_many_digits(command: Command) -> None:
     asked = ("curve", "--n", "20,30", "--workers", "1", "--digits", "22")
     code, out, err = command(*asked, "--json")

@@ -182,7 +182,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     "options",
     [
         ["--float"],
-        ["--unmerged"],
+        pytest.param(["--unmerged"], marks=pytest.mark.slow),
         ["--method", "crossing"],
         ["--method", "joint", "--float", "--unmerged"],
     ],

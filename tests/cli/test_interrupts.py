@@ -397,10 +397,13 @@ def interrupt_command(name: str, moment: float, folder: Path) -> None:
     whole(folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "moment"),
-    [(name, moment) for name in COMMANDS for moment in MOMENTS.get(name, [0.2, 1.0, 3.0])],
+    [
+        pytest.param(name, moment, marks=pytest.mark.exhaustive if moment > 5 else pytest.mark.slow)
+        for name in COMMANDS
+        for moment in MOMENTS.get(name, [0.2, 1.0, 3.0])
+    ],
 )
 def test_every_long_command(name: str, moment: float, tmp_path: Path) -> None:
     interrupt_command(name, moment, tmp_path)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from open_instances import without_quotients
 
 from markov_lrsao.cli import main
 from markov_lrsao.cli.output import json_text
@@ -49,7 +50,7 @@ def stuck(tmp_path: Path) -> str:
         "sites --n 9 --ell 2",
         "sites --n 301 --ell 5",
         "curve --n 20:30:5 --workers 1",
-        "relax --n 9 --factors 0,1.05 --upper-factors 1.5",
+        pytest.param("relax --n 9 --factors 0,1.05 --upper-factors 1.5", marks=pytest.mark.slow),
         "formula phase1",
         "figures --list",
         "states --n 9 --ell 2 --part right",
@@ -137,7 +138,17 @@ def test_every_command_with_json_is_tried() -> None:
     assert known == {line.split()[0] for line, _ in LINES}
 
 
-@pytest.mark.parametrize(("line", "code"), LINES, ids=[line for line, _ in LINES])
+LONG = ("formula phase3", "cross-validate --n-max 9 --runs 50")
+"""These take seconds; what else is asked of both commands here takes less."""
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param(line, code, id=line, marks=[pytest.mark.slow] if line in LONG else [])
+        for line, code in LINES
+    ],
+)
 def test_json_of_every_command(
     line: str,
     code: int,
@@ -229,8 +240,11 @@ def test_the_distribution_s_json(stuck: str, capsys: pytest.CaptureFixture[str])
     assert data["mean"] == pytest.approx(43.65555, abs=1e-5)
 
 
-def test_text_of_an_open_instance(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_of_an_open_instance(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No more than the bound supports: ranges, an open end, an enclosed mean."""
+    without_quotients(monkeypatch)  # the search for them takes half a minute, and finds none
     arguments = [
         "--n",
         "9",

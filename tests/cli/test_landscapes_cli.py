@@ -57,6 +57,7 @@ def test_export_and_solve(command: Command, tmp_path: Path) -> None:
     assert all(exact in json.dumps(each) for each in found.values())
 
 
+@pytest.mark.slow
 def test_cross_validation(command: Command) -> None:
     line = ("cross-validate", "--landscape", "regions:widths=3+2", "--moments-only")
     done = command(*line, "--n-min", "9", "--n-max", "9", "--runs", "3000", "--json")

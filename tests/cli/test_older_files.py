@@ -42,6 +42,7 @@ def test_a_sweep_is_continued(old: Path, command: Command) -> None:
     assert swept("sweep.sqlite", 60)["played_now"] == 40
 
 
+@pytest.mark.slow
 def test_a_map_is_solved_again(
     old: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,7 +120,7 @@ def trapped(path: Path, cycle: int) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("cycle", [6, 8])
+@pytest.mark.parametrize("cycle", [6, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kernel", ["event", "step"])
 def test_a_closed_cycle_of_accepted_moves_is_told(
     tmp_path: Path, cycle: int, kernel: str, capsys: pytest.CaptureFixture[str]
@@ -309,6 +309,7 @@ def test_sweep_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert "write it into the plan" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_cross_validate_at_a_given_point(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cross-validate", "--n-max", "9", "--runs", "2000", "--alpha", "0.9"]) == 0
     assert "given" in capsys.readouterr().out

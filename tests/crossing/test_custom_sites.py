@@ -263,6 +263,7 @@ def test_a_trap_is_described_from_its_own_rows(
 # -- milestones -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_milestones_anywhere() -> None:
     """Phases may end at any position: at sites, in the plateaus, at the cut, next to each other."""
     jump = Landscape.jump(9, 2)
@@ -323,6 +324,7 @@ def test_stretches_of_any_length(stretch: int, monkeypatch: pytest.MonkeyPatch) 
         assert float(a) == pytest.approx(float(b), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_only_methods_that_work_are_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
     landscape, algorithm = Landscape.jump(13, 2), Algorithm.lrsao(Parameters.paper(13))
     with pytest.raises(StateSpaceTooLargeError, match='or use `method="crossing"`'):

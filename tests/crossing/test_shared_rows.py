@@ -94,6 +94,7 @@ def test_floats_enclose_the_fractions() -> None:
         assert abs(float(a) - float(b)) <= 1e-8 * float(a)
 
 
+@pytest.mark.slow
 def test_the_generating_function_on_the_circle_is_that_of_crossing_counts() -> None:
     law = StepLaw.of(Landscape.jump(14, 3))
     nodes = np.exp(1j * np.linspace(0, np.pi, 9))

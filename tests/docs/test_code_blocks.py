@@ -228,10 +228,12 @@ def test_what_exchange_says_about_its_example(
 # -- commands in tables and sentences --------------------------------------------------------
 
 SLOW = (
-    *("distribution", "formula", "relax", "reference", "simulate"),
+    *("distribution", "formula", "reference", "simulate"),
     *("replay", "reproduces"),
 )
 """Commands of README's table that take more than seconds; so do those outside (H)."""
+LONG = "relax"
+"""Takes a minute; its help page's example, in the second tier, is shorter."""
 ELSEWHERE = {
     "verify": "every verdict at level quick is a slow test",
     "map": "9,900 points; the example of `map --help` is run instead",
@@ -303,7 +305,9 @@ def place(line: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     "line",
     [
-        pytest.param(line, marks=pytest.mark.slow)
+        pytest.param(line, marks=pytest.mark.exhaustive)
+        if line.startswith(LONG)
+        else pytest.param(line, marks=pytest.mark.slow)
         if line.startswith(SLOW) or "--outside-h" in line
         else line
         for line in table()

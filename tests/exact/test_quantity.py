@@ -281,6 +281,7 @@ def test_tables_say_unknown_where_no_upper_end_is_known() -> None:
     assert UNKNOWN.cells == ("unknown", "-")
     assert Enclosed(fmpq(1), fmpq(2)).cells[0] == "1.5 (about)"
     assert Enclosed(fmpq(1), fmpq(21, 10)).cells[0] == "wide"  # 1.55 would say more than is known
+    assert Enclosed(fmpq(0), fmpq(3)).cells[0] == "wide"
     assert Enclosed(fmpq(1, 2), None).cells == ("unknown", "at least 0.50000000000000000000")
 
 

@@ -223,6 +223,7 @@ def test_interrupting_a_real_run(tmp_path: Path) -> None:
         check_whole(tmp_path, path.stem)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX limits")
 def test_a_real_write_error_in_a_real_run(tmp_path: Path) -> None:
     """Files may not grow beyond 20 kB: the CSV fits, the PNG does not."""

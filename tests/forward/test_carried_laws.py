@@ -75,11 +75,13 @@ SHORT = Landscape.from_arrays(
 def short(name: str) -> tuple[StepLaw, list[fmpq]]:
     """Return the law of an agent on two short plateaus, and P(T <= t) for t = 1, 2, .."""
     law = StepLaw.of(SHORT, LEARNERS[name])
-    return law, exact_chances(law, 7 if name == "explores" else 9)
+    return law, exact_chances(law, {"explores": 7, "paper": 8}.get(name, 9))
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize(("fine", "largest"), [(1e6, 10**6), (4.0, 10**6), (1.0, 40)])
+@pytest.mark.parametrize(
+    ("fine", "largest"), [(1e6, 10**6), pytest.param(4.0, 10**6, marks=pytest.mark.slow), (1.0, 40)]
+)
 def test_bounds_contain_the_truth(name: str, fine: float, largest: int) -> None:
     law, exact = short(name)
     steps = len(exact)
@@ -103,7 +105,7 @@ def test_agents_that_flip_many_bits() -> None:
         assert low <= float(truth) <= high
 
 
-@pytest.mark.parametrize("wrong", ["keep", "bootstrap", "gains", "weights"])
+@pytest.mark.parametrize("wrong", ["", "keep", "bootstrap", "gains", "weights"])
 def test_a_wrong_law_is_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the comparison with fractions rests on: another law leaves the bounds."""
     law, exact = short("small penalty")
@@ -117,15 +119,16 @@ def test_a_wrong_law_is_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> Non
                 return arrays_of(StepLaw.of(SHORT, replace(a, bootstrap=fmpq(0))))
             case "gains":
                 return arrays_of(StepLaw.of(SHORT, replace(a, learn=-a.learn)))
+            case "":
+                return arrays_of(law)
         return replace(arrays_of(law), move_weight=arrays_of(law).move_weight[::-1].copy())
 
     def contained() -> bool:
         found = bounds(after(law, len(exact), fine=1e6, largest=10**6))[1:]
         return all(a <= float(x) <= b for (a, b), x in zip(found, exact, strict=True))
 
-    assert contained()
     monkeypatch.setattr(forward_law, "arrays_of", changed)
-    assert not contained()
+    assert contained() == (wrong == "")
 
 
 # -- against laws that other ways know ----------------------------------------------------------
@@ -153,6 +156,7 @@ def test_the_probability_of_a_trap() -> None:
     assert truth <= 1 - sum(moment.ended) + moment.rounding
 
 
+@pytest.mark.slow
 def test_no_trap_is_seen_where_none_is() -> None:
     assert trap_forward(StepLaw.of(JUMP, LEARNERS["paper"]), no_progress) is None
 
@@ -180,6 +184,7 @@ def test_earl_against_runs(earl: Moment) -> None:
     assert set(earl.stuck) == {6}  # J refuses both ways there, and L and R were penalised
 
 
+@pytest.mark.slow
 def test_masses_add_up(earl: Moment) -> None:
     known = sum(earl.ended) + sum(earl.lost) + sum(earl.stuck.values()) + earl.doomed + earl.going
     assert abs(known - 1) <= earl.rounding
@@ -298,6 +303,7 @@ def test_fewer_tables_where_each_has_many_successors() -> None:
     assert most_tables(flipping) < most_tables(greedy) / 3
 
 
+@pytest.mark.slow
 def test_many_gains_have_few_names() -> None:
     landscape = Landscape.from_arrays({"J": [p * p for p in range(60)]}, "J")
     arrays = arrays_of(StepLaw.of(landscape, Algorithm.earl()))

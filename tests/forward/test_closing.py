@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from copy import deepcopy
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -96,7 +98,9 @@ def test_rows_that_come_back_or_refuse_everything_are_followed() -> None:
     assert [int(law.state(int(r)).p) for r in followed_rows(law)] == [0, 3, 9]
 
 
-@pytest.mark.parametrize("point", NO_TRAP)
+@pytest.mark.parametrize(
+    "point", [*NO_TRAP[:2], *(pytest.param(p, marks=pytest.mark.slow) for p in NO_TRAP[2:])]
+)
 def test_traps_are_excluded(point: Point) -> None:
     """A walk that goes down whenever it may would need some 2^n steps."""
     law = law_of(point)
@@ -104,7 +108,7 @@ def test_traps_are_excluded(point: Point) -> None:
     assert seen_trap(law) is None
 
 
-@pytest.mark.parametrize("point", TRAP)
+@pytest.mark.parametrize("point", [TRAP[0], pytest.param(TRAP[1], marks=pytest.mark.slow)])
 def test_where_runs_get_stuck_nothing_is_excluded(point: Point) -> None:
     law = law_of(point)
     assert upper_end(law) == np.inf
@@ -116,7 +120,15 @@ def test_ends_alone_exclude_no_trap(monkeypatch: pytest.MonkeyPatch) -> None:
     assert upper_end(law_of(NO_TRAP[0])) == np.inf
 
 
-@pytest.mark.parametrize("point", [NO_TRAP[0], NO_TRAP[2], TRAP[0], (9, 2, "4/5", "1/2", "1/10")])
+@pytest.mark.parametrize(
+    "point",
+    [
+        NO_TRAP[0],
+        pytest.param(NO_TRAP[2], marks=pytest.mark.slow),
+        pytest.param(TRAP[0], marks=pytest.mark.slow),
+        pytest.param((9, 2, "4/5", "1/2", "1/10"), marks=pytest.mark.slow),
+    ],
+)
 def test_runs_stay_within_the_members(point: Point) -> None:
     law = law_of(point)
     assert strays(law, members_of(law).members, 25) == 0
@@ -146,15 +158,22 @@ def _less_bootstrap(arrays: Arrays) -> Arrays:
     return replace(arrays, bootstrap=(0.0, 0.0), sums=arrays.sums * 0 - 1)
 
 
-@pytest.mark.parametrize("wrong", [_narrow, _too_sure, _one_less, _no_start])
-def test_wrong_members_are_refused(wrong: object) -> None:
+@lru_cache
+def right_members() -> Closed:
     found = members_of(law_of(NO_TRAP[0]))
     member_options(found)
+    return found
+
+
+@pytest.mark.parametrize("wrong", [_narrow, _too_sure, _one_less, _no_start])
+def test_wrong_members_are_refused(wrong: object) -> None:
+    found = deepcopy(right_members())
     wrong(found)  # type: ignore[operator]
     with pytest.raises(VerificationError, match="leave its members"):
         member_options(found)
 
 
+@pytest.mark.slow
 def test_members_of_another_law_lose_runs() -> None:
     law = law_of(NO_TRAP[0])
     right = members_of(law)

@@ -29,8 +29,8 @@ def xdivk(n: int, k: int, *, onemax: bool = False) -> Landscape:
     [
         ("rls", 449.4230337079514),
         ("ea:rate=1/n", 1069.5384972597178),
-        ("rls-k:k=optimal", 432.35715093205295),
-        ("rls-k:k=drift", 432.5806535421),
+        pytest.param("rls-k:k=optimal", 432.35715093205295, marks=pytest.mark.slow),
+        pytest.param("rls-k:k=drift", 432.5806535421, marks=pytest.mark.slow),
     ],
 )
 def test_onemax_of_100_bits(name: str, published: float) -> None:

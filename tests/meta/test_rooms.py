@@ -49,10 +49,15 @@ def uses_of_compiled(tree: ast.AST) -> Iterator[int]:
 
 
 def test_compiled_code_lives_in_kernels() -> None:
-    found = {
-        name(path): list(uses_of_compiled(ast.parse(path.read_text(encoding="utf-8"))))
+    texts = {
+        path: path.read_text(encoding="utf-8")
         for path in SOURCES
         if path not in KERNELS and name(path) != "markov_lrsao/compiled.py"
+    }
+    found = {
+        name(path): list(uses_of_compiled(ast.parse(text)))
+        for path, text in texts.items()
+        if "compiled" in text or "jit" in text  # else there is nothing to find
     }
     assert not {path: lines for path, lines in found.items() if lines}
     assert len(KERNELS) > 8

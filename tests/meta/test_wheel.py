@@ -54,6 +54,7 @@ def test_contents(wheel: Path) -> None:
     assert any(name.endswith("entry_points.txt") for name in names)
 
 
+@pytest.mark.slow
 def test_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     with ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")

@@ -192,7 +192,11 @@ def _dividing(parameters: Any) -> Algorithm:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param("Lemma 4", marks=pytest.mark.slow), "Isolated points", "Lemma 3, one position"],
+    [
+        pytest.param("Lemma 4", marks=pytest.mark.exhaustive),
+        "Isolated points",
+        "Lemma 3, one position",
+    ],
 )
 def test_a_penalty_that_divides_by_zero_is_no_verdict(name: str) -> None:
     [result] = verify([name], QUICK.mutate(algorithm=_dividing))

@@ -334,7 +334,7 @@ def test_a_fact_about_all_rows_holds_in_all_phases() -> None:
         Fact("late", "L <= 0", (3,))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive  # derives everything anew
 def test_a_false_fact_takes_those_with_it_that_lean_on_it() -> None:
     """With the bound of Lemma 2 at -1 nothing that needs an upper bound is proved."""
     changed = QUICK.mutate(terms={("Lemma 2", "bound"): "-1"})

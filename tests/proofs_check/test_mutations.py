@@ -27,7 +27,7 @@ def _verdict(name: str, **changes: Any) -> Verdict:
 
 # Changed statements, models and hypotheses ----------------------------------
 
-_CHEAP = 5
+_CHEAP = 3
 """Seconds of processor time; longer ones are in the third tier."""
 
 

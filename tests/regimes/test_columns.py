@@ -91,6 +91,7 @@ def histories_agree(laws: Sequence[StepLaw], runs: int, seed: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "width"), [("4/5", "2/5"), ("1/2", "1/10")])
 def test_runs_between_two_points_of_one_course_follow_it(alpha: str, width: str) -> None:
     first, last = rational("1/10"), rational("1/10") + rational(width)
@@ -156,6 +157,7 @@ def test_the_form_of_an_automaton_is_unique() -> None:
     assert graph("abc", (1, 2), (0, 1), (2, 2)).minimal(1) != once  # begins elsewhere
 
 
+@pytest.mark.slow
 def test_a_column_is_what_its_points_are(monkeypatch: pytest.MonkeyPatch) -> None:
     alpha, places = "4/5", [f"{k}/10" for k in range(2, 6)]
     rs = penalties(9, 2, alpha, places)
@@ -173,9 +175,14 @@ def test_a_column_is_what_its_points_are(monkeypatch: pytest.MonkeyPatch) -> Non
         assert found[i] == solved(9, 2, alpha, rs[i]).values
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "ell", "alpha"), [(9, 2, "19/20"), (13, 3, "1/5"), (16, 4, "9/10"), (30, 5, "1/4")]
+    ("n", "ell", "alpha"),
+    [
+        pytest.param(9, 2, "19/20", marks=pytest.mark.slow),
+        pytest.param(13, 3, "1/5", marks=pytest.mark.exhaustive),
+        pytest.param(16, 4, "9/10", marks=pytest.mark.slow),
+        pytest.param(30, 5, "1/4", marks=pytest.mark.slow),
+    ],
 )
 def test_columns_of_other_instances(n: int, ell: int, alpha: str) -> None:
     rs = penalties(n, ell, alpha, [f"{2 * k + 1}/40" for k in range(20)])
@@ -227,6 +234,7 @@ def test_equal_values_of_different_courses_are_not_taken_over() -> None:
     assert sorted(calls) == list(range(9))
 
 
+@pytest.mark.slow
 def test_solved_values_are_kept_by_course(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kept value is used for its own course only: a wrong one under another key is not seen."""
     monkeypatch.setattr(module, "_solved", {})

@@ -174,6 +174,7 @@ def test_an_interrupted_map_keeps_its_points(
     assert found.count("exact") == 3
 
 
+@pytest.mark.slow
 def test_a_killed_command_is_finished_by_running_it_again(tmp_path: Path) -> None:
     command = [
         sys.executable,
@@ -251,6 +252,7 @@ def test_quantities_survive_being_written() -> None:
     assert read_quantity(quantity_text(UNKNOWN)) == UNKNOWN
 
 
+@pytest.mark.slow
 def test_outside_h_traps_are_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # r = 14 > 1/(alpha gamma) = 25/2: a run can get stuck at n - l - 1.
     command = [

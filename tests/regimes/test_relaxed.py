@@ -98,6 +98,7 @@ def relaxed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[st
     return lines
 
 
+@pytest.mark.slow
 def test_the_command_s_json(capsys: pytest.CaptureFixture[str]) -> None:
     zero, limit, above = relaxed(capsys, "--n", "9", "--factors", "0,0+", "--upper-factors", "1.2")
     assert (zero["kind"], limit["kind"]) == ("exact", "exact")
@@ -136,6 +137,7 @@ def test_just_outside_it_an_exact_answer_is_used(capsys: pytest.CaptureFixture[s
     assert line["penalties"] == 2
 
 
+@pytest.mark.slow
 def test_simulated_cells_have_streams_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
     """Two penalties so close that with the same streams all runs would be the same."""
     close = "0.5,0.50000001"

@@ -43,7 +43,7 @@ def test_alpha_and_gamma_do_not_matter(alpha: str, gamma: str, limit: bool) -> N
 
 
 @pytest.mark.parametrize(("r", "limit"), [("0", False), ("1e-40", True)])
-@pytest.mark.parametrize("ell", [2, 3])
+@pytest.mark.parametrize("ell", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_simulations_agree(r: str, limit: bool, ell: int) -> None:
     """At z = 4.5 a right value fails with probability 7e-6."""
     n = 2 * ell + 5

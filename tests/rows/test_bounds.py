@@ -60,6 +60,7 @@ def iterate(system: System, rounds: int, number: type) -> list[Fraction | float 
     return now
 
 
+@pytest.mark.slow
 @given(systems())
 @settings(max_examples=120)
 def test_against_float_iteration(system: System) -> None:

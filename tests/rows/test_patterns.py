@@ -108,6 +108,7 @@ def updates(
     )
 
 
+@pytest.mark.slow
 @given(updates())
 @settings(max_examples=350)
 def test_updated_patterns_never_claim_what_is_false(

@@ -13,6 +13,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 
 __all__ = ["PAGE", "contracts", "index", "modules", "rooms", "sentence", "with_index"]
@@ -57,7 +58,12 @@ def modules(root: Path, package: str) -> list[Path]:
 
 def sentence(path: Path) -> str:
     """Return the first sentence of a module's docstring, on one line."""
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return _first_sentence(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(None)  # tests ask for the index of the same tree again and again
+def _first_sentence(source: str) -> str:
+    text = ast.get_docstring(ast.parse(source)) or ""
     first = " ".join(text.split("\n\n")[0].split())
     return re.split(r"(?<=[.?]) (?=[A-Z])", first)[0].rstrip(".").replace("|", "\\|")
 

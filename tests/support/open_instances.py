@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from markov_lrsao.errors import StateSpaceTooLargeError
+from markov_lrsao.errors import Refused, StateSpaceTooLargeError
 
-__all__ = ["left_open"]
+__all__ = ["left_open", "without_quotients"]
 
 
 def left_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,3 +18,12 @@ def left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("markov_lrsao.values.enclosure.stable_decomposition", none_found)
     monkeypatch.setattr("markov_lrsao.values.enclosure._PATIENT_TAIL", 0)
     monkeypatch.setattr("markov_lrsao.values.enclosure.focused", lambda _: iter(()))
+
+
+def without_quotients(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, and no quotient of whole runs either, which laws of small instances look for."""
+    left_open(monkeypatch)
+    monkeypatch.setattr(
+        "markov_lrsao.values.whole_run.stable_quotient",
+        lambda *_: Refused(StateSpaceTooLargeError("no quotient of all tables, in this test")),
+    )

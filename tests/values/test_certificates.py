@@ -293,6 +293,7 @@ def rows_and_boxes(draw: st.DrawFn) -> tuple[list[Fraction], Pattern, list[Inter
     return row, Pattern(tuple(known[: len(row)]), tuple(known[len(row) :])), box
 
 
+@pytest.mark.slow
 @given(rows_and_boxes())
 @settings(max_examples=150)
 def test_orders_never_cut_off_a_row(case: tuple[list[Fraction], Pattern, list[Interval]]) -> None:

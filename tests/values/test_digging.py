@@ -16,7 +16,7 @@ def law_of(alpha: str, gamma: str, r: str) -> StepLaw:
     return StepLaw.of(Landscape.jump(9, 2), Algorithm.lrsao(Parameters(alpha, gamma, r)))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_run_that_lowers_row_0_again_and_again() -> None:
     """Some hundred steps, less likely than 1e-100: 600 played runs do not show it."""
     law = law_of("1/2", "19/20", "1/2")
@@ -31,6 +31,7 @@ def test_a_run_that_lowers_row_0_again_and_again() -> None:
     assert closed_from(law, found.position, found.table) is not None
 
 
+@pytest.mark.slow
 def test_what_is_easily_seen_is_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
     law = law_of("4/5", "9/10", "3/2")
     found = dug_run(law, rounds=200_000)

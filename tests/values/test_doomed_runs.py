@@ -34,7 +34,7 @@ def bounds(law: StepLaw, *, narrow: bool = True) -> tuple[fmpq, fmpq]:
 @pytest.mark.parametrize(
     ("n", "ell", "r"),
     [
-        (9, 2, "30"),
+        pytest.param(9, 2, "30", marks=pytest.mark.slow),
         pytest.param(9, 2, "15", marks=pytest.mark.slow),
         pytest.param(10, 2, "15", marks=pytest.mark.slow),
     ],
@@ -49,6 +49,7 @@ def test_the_quotient_of_all_tables_agrees(n: int, ell: int, r: str) -> None:
     assert high - low <= fmpq(1, 10**6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "r"), [(9, "30"), (40, "200")])
 def test_without_doomed_runs_little_is_known(
     n: int, r: str, monkeypatch: pytest.MonkeyPatch

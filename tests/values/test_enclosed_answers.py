@@ -85,6 +85,7 @@ def test_central_moments_from_factorial_ones(weights: list[int], slack: Fraction
 # -- widths and levels ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_width_is_that_of_the_enclosure() -> None:
     seen = 0
     for point in (Point(9, 2, "1/2", "1/5", "199/200"), Point(12, 3, "19/20", "1/4", "1/20")):

@@ -66,6 +66,7 @@ def test_fractions_are_those_of_the_quotient(point: tuple[Any, ...]) -> None:
     assert all(contains(d, mean(quotient)) for d in open_ones)
 
 
+@pytest.mark.slow
 def test_an_instance_that_no_level_decides_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     found = mean(rounds(SMALL_ALPHA)[-1])
     assert found == fmpq(188235910943171953, 3412367034531840)
@@ -74,7 +75,7 @@ def test_an_instance_that_no_level_decides_is_exact(monkeypatch: pytest.MonkeyPa
     assert mean(rounds(SMALL_ALPHA)[-1]) == found
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_comparisons_that_depend_on_long_histories_are_decided() -> None:
     *open_ones, last = rounds(HISTORIES)
     assert last.choices is None

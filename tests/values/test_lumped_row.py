@@ -92,6 +92,7 @@ def at(place: Place, point: Point) -> Lump:
     return Lump(-1, place, known, None, 0, point)
 
 
+@pytest.mark.slow
 def test_every_state_of_a_run_meets_a_node() -> None:
     system = SharedEntries(shared(8, (2, 1, 1)))
     remaining = Remaining(system, fmpq(1, 4), 20_000)

@@ -80,6 +80,7 @@ def test_bounds_of_merged_patterns_hold_for_all_members() -> None:
             assert largest_of(automata.boxes[c][k]) in largest_of(joined)
 
 
+@pytest.mark.slow
 def test_phases_may_end_within_the_last_region() -> None:
     """Steps towards the optimum belong to the phases they are made in."""
     n, ell, inner = 12, 3, (10, 11)

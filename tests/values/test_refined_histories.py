@@ -41,7 +41,11 @@ def explore(point: Point, level: Level, runs: int, seed: int, steps: int = 130) 
 
 
 @pytest.mark.parametrize("level", [COARSE, PLAIN], ids=["coarse", "plain"])
-@pytest.mark.parametrize("point", POINTS[:5], ids=str)
+@pytest.mark.parametrize(
+    "point",
+    [p if k != 2 else pytest.param(p, marks=pytest.mark.slow) for k, p in enumerate(POINTS[:5])],
+    ids=str,
+)
 def test_the_true_table_is_where_the_walk_says_it_is(point: Point, level: Level) -> None:
     explore(point, level, runs=25 if level == COARSE else 12, seed=1)
 

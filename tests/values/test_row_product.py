@@ -16,7 +16,7 @@ from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.plateaus import Plateaus, plateaus_of
 from markov_lrsao.values.row_enclosure import enclose_by_product
 from markov_lrsao.values.row_graph import RowGraph
-from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids
+from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids, residual_grids
 from markov_lrsao.values.row_product import Product, RowProduct, Widths
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.ways import Walk
@@ -44,12 +44,14 @@ def ends(found: Product) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("n", "widths", "bridges", "grid"),
     [
-        (13, (3, 3, 3), "shared", coarse_grid(13)),
+        pytest.param(13, (3, 3, 3), "shared", coarse_grid(13), marks=pytest.mark.slow),
         (20, (3, 3, 3), "shared", grids(20)[1]),
         (20, (3, 3, 3), "all-but-last", grids(20)[2]),
-        (9, (2, 2, 2), "own", lumped_grids(9)[0]),
+        pytest.param(9, (2, 2, 2), "own", lumped_grids(9)[0], marks=pytest.mark.slow),
         (7, (2, 1, 1), "own", lumped_grids(7)[1]),
         (30, (3, 3, 3, 3), "shared", grids(30)[0]),
+        (20, (3, 3, 3), "shared", residual_grids(20)[2]),
+        pytest.param(13, (2, 2, 2, 2), "shared", residual_grids(13)[0], marks=pytest.mark.slow),
     ],
 )
 def test_the_product_has_the_states_of_the_walk_and_their_options(
@@ -101,6 +103,7 @@ def test_a_wrong_event_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not low * (1 - 1e-9) <= float(exact.value.p) / float(exact.value.q) <= high * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_finer_explorations_are_narrower_and_overlap() -> None:
     place = place_of(11, (2, 2, 2), "own")
     walk = SharedRow(place, lumped_grids(11))

@@ -66,7 +66,9 @@ def test_jump_has_its_exact_variance(n: int, ell: int) -> None:
     assert relative_width(found) < 1e-9
 
 
-@pytest.mark.parametrize(("n", "widths"), [(13, (3, 3, 3)), (40, (4, 4, 4, 4))])
+@pytest.mark.parametrize(
+    ("n", "widths"), [(13, (3, 3, 3)), pytest.param(40, (4, 4, 4, 4), marks=pytest.mark.slow)]
+)
 def test_one_bridge_for_all_but_the_last_plateau(n: int, widths: tuple[int, ...]) -> None:
     """Patterns decide, so that whole segments give the exact variance in another way."""
     truth = runtime(regions(widths, "all-but-last").at(n), method="segments").variance.value
@@ -75,6 +77,7 @@ def test_one_bridge_for_all_but_the_last_plateau(n: int, widths: tuple[int, ...]
     assert relative_width(found) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_first_plateau_of_one_position() -> None:
     """At 0 the target gains 1 by a move up as the bridge does; segments give the exact moments."""
     result = runtime(regions((1, 1, 1), "shared").at(13))

@@ -47,6 +47,7 @@ def test_slopes_in_balls_are_those_in_fractions(
                     assert y.steps.overlaps(x.steps)
 
 
+@pytest.mark.slow
 def test_enclosures_with_balls_and_with_fractions_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = []
     for longest in (1000, 50):
@@ -121,6 +122,7 @@ def test_a_sharp_product_that_does_not_fit_is_refused() -> None:
         enclose_sharply(place_of(20, (3, 3, 3)), 1, largest=5_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("widths", [(5, 5, 5, 5), (5, 5, 5, 5, 5)])
 def test_four_and_more_plateaus_with_own_bridges_have_their_own_way(
     widths: tuple[int, ...],

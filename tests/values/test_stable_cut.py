@@ -38,7 +38,11 @@ def by_values(law: StepLaw) -> Decomposition:
     raise AssertionError("clusters do not decide this instance")
 
 
-@pytest.mark.parametrize("point", POINTS, ids=str)
+@pytest.mark.parametrize(
+    "point",
+    [p if k != 3 else pytest.param(p, marks=pytest.mark.slow) for k, p in enumerate(POINTS)],
+    ids=str,
+)
 def test_fractions_are_those_of_clusters(point: tuple[Any, ...]) -> None:
     found = stable_decomposition(law_at(*point))
     assert found.choices is None
@@ -54,6 +58,7 @@ TIES = [t for t in known_ties() if t.equal == (0, 1, 2) and "three exits" not in
 """Three exits have no quotient within the limits; clusters decide there."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tie", [pytest.param(t, marks=[pytest.mark.slow] if t.n < 12 else [], id=str(t)) for t in TIES]
 )
@@ -135,6 +140,7 @@ def outside(n: int, r: int) -> StepLaw:
     return StepLaw.of(Landscape.jump(n, 2), algorithm)
 
 
+@pytest.mark.slow
 def test_a_narrow_enclosure_is_not_the_end() -> None:
     """Level 1 encloses this point to 4e-4, less than the default tolerance."""
     point = POINTS[0]

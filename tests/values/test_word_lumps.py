@@ -115,6 +115,7 @@ def test_climbs_become_intervals_before_a_depth_is_chosen() -> None:
     assert len(walk.ways(after, 3)) == len(values.parts(wide)) > 1
 
 
+@pytest.mark.slow
 def test_nothing_but_dead_entries_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were entries above the last bridge forgotten as well, the truth would be excluded."""
     landscape = regions((4, 4, 4, 4), "all-but-last").at(40)

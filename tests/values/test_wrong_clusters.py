@@ -190,6 +190,7 @@ def test_a_wrong_target_of_an_update_is_caught(point: Point, level: Level) -> No
     assert all(misled(clusters, seed=2) > 20 for clusters in clusters_of(point, level))
 
 
+@pytest.mark.slow
 def test_a_wrong_target_is_caught_where_cells_are_divided() -> None:
     clusters = focused_walks(law_at(9, 2, "23/27", "1/5", "305/92"), 3)[-1].clusters
     assert any(map(any, clusters.halvings))

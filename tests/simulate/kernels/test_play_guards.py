@@ -181,7 +181,7 @@ def test_rare_moves_are_drawn_by_their_probabilities() -> None:
     assert set(seen) == {(0, 1)}
 
 
-@pytest.mark.parametrize("accepting", [1, 2])
+@pytest.mark.parametrize("accepting", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_rejections_are_geometric(accepting: int) -> None:
     """At 0 all moves go up; of three tied objectives one accepts (drawn), or two do (tried)."""
     up, down = [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]

@@ -128,6 +128,7 @@ def test_goodness_of_fit_sees_another_law() -> None:
         goodness_of_fit(ten, rules, simulate(lrsao(10, 2), runs=20, seed=1))
 
 
+@pytest.mark.slow
 def test_event_and_step_kernels_draw_from_the_same_law() -> None:
     """Two-sample Kolmogorov-Smirnov on T and every phase, 0.1% in all."""
     for n, ell, runs in [(30, 2, 20_000), (60, 20, 20_000), (200, 2, 2000)]:

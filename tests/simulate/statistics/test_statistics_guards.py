@@ -362,6 +362,7 @@ def test_the_grid_is_all_of_jump() -> None:
         ]
 
 
+@pytest.mark.slow
 def test_what_a_cross_validation_compares() -> None:
     found = cross_validate([(9, 2)], runs=400, points=("paper",))
     names = [c.quantity for c in found.experiments[0].comparisons]

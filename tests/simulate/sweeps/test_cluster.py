@@ -52,8 +52,13 @@ def wait_for_rows(path: Path, least: int, process: subprocess.Popen[bytes]) -> i
     raise AssertionError("no rows within a minute")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(signal.SIGKILL, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_killed_sweep_resumes_to_the_same_table(tmp_path: Path, how: signal.Signals) -> None:
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(LONG))

@@ -137,9 +137,14 @@ def test_ctrl_c_while_kernels_run(name: str, tmp_path: Path) -> None:
     assert interrupt(COMMANDS[name], tmp_path, 2.0) == (130, LINE)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("moment", [0.3, 0.8, 1.3, 2.0, 3.0, 7.0])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        *(pytest.param(at, marks=pytest.mark.slow) for at in (0.3, 1.3, 3.0)),
+        *(pytest.param(at, marks=pytest.mark.exhaustive) for at in (0.8, 2.0, 7.0)),
+    ],
+)
 @pytest.mark.parametrize("name", ["simulate", "sweep", "cross-validate"])
 def test_ctrl_c_at_any_moment(name: str, moment: float, tmp_path: Path) -> None:
     assert interrupt(COMMANDS[name], tmp_path, moment) == (130, LINE)
@@ -149,6 +154,7 @@ def test_ctrl_c_at_any_moment(name: str, moment: float, tmp_path: Path) -> None:
             assert not file.done()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_interrupted_sweep_keeps_what_was_finished(tmp_path: Path) -> None:
     arguments = [

@@ -253,7 +253,11 @@ def test_leaves_are_found_by_signs() -> None:
 
 @pytest.mark.parametrize(
     ("n", "ell", "alpha", "gamma", "r"),
-    [(9, 2, "4/5", "1/10", "13/4"), (9, 2, "19/20", "1/10", "3"), (12, 3, "19/20", "1/10", "2")],
+    [
+        pytest.param(9, 2, "4/5", "1/10", "13/4", marks=pytest.mark.slow),
+        (9, 2, "19/20", "1/10", "3"),
+        pytest.param(12, 3, "19/20", "1/10", "2", marks=pytest.mark.slow),
+    ],
 )
 def test_the_quotient_equals_patterns_where_these_decide(
     n: int, ell: int, alpha: str, gamma: str, r: str
@@ -326,6 +330,7 @@ def test_the_law_of_the_position_is_that_of_the_tables(alpha: str, gamma: str, r
         weights = following
 
 
+@pytest.mark.slow
 def test_three_way_ties_are_exact() -> None:
     found = runtime(Landscape.jump(9, 2), Algorithm.lrsao(Parameters.of(*TIE)))
     assert (found.kind, found.hypothesis_h, found.method) == ("exact", True, "crossing")
@@ -362,6 +367,7 @@ def _overshooting() -> Algorithm:
     return replace(Algorithm.lrsao(Parameters.of("4/5", "1/10", "3")), keep=fmpq(-1, 5))
 
 
+@pytest.mark.slow
 def test_states_have_words() -> None:
     level = quotient_level(law_at(9, 2, *TIE), largest=4000)
     chain, phases = chain_with_values(level)
