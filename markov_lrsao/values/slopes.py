@@ -48,7 +48,7 @@ __all__ = ["TIMED", "Passage", "Slope", "Word", "coupling_error", "slope_of", "w
 TIMED = 2
 """The order of timed slopes: enough for variances."""
 
-_MOST_WORDS = 400
+_MOST_WORDS = 1_000
 _MOST_MERGED = 0.5
 
 
