@@ -159,25 +159,25 @@ def enclose_shared_row(
         # The product has no variance, and where slopes are long it is not always the narrowest.
         narrow = _is_narrow(best, tolerance)
         if many:  # what comes now would take many minutes, and tell less
-            return _with_ends(best, place, nodes)
+            return _or_ends(best, place, moments)
         if isinstance(best, Refused) or not (narrow or _timed(place, moments)):
             best = _better(best, attempt(refined, _FAILURES))
         elif not narrow or _wants_variance(best, place, moments):
             again = partial(_refined, place, moments, tolerance, fewer)
             best = _better(best, attempt(again, _FAILURES))
-    return _with_ends(best, place, nodes)
+    return _or_ends(best, place, moments)
 
 
-def _with_ends(best: Answer | Refused, place: Plateaus, largest: int) -> Answer | Refused:
-    """Let a refusal for want of room say what is certain all the same: bounds by position."""
+def _or_ends(best: Answer | Refused, place: Plateaus, moments: int) -> Answer | Refused:
+    """Return what is certain all the same where there was no room: bounds by position alone."""
     if isinstance(best, Answer) or not isinstance(best.reason, StateSpaceTooLargeError):
         return best
-    ends = attempt(lambda: _certain_ends(place), _FAILURES)
-    return best if isinstance(ends, Refused) else Refused(too_large(largest, ends))
+    ends = attempt(lambda: _by_position(place, moments), _FAILURES)
+    return best if isinstance(ends, Refused) else ends
 
 
-def _certain_ends(place: Plateaus) -> tuple[int, int]:
-    """Return whole numbers around E[T], whatever all comparisons turn out to be.
+def _by_position(place: Plateaus, moments: int) -> Answer:
+    """Bound E[T] whatever all comparisons turn out to be (`markov_lrsao.values.anywhere`).
 
     Raises
     ------
@@ -186,9 +186,15 @@ def _certain_ends(place: Plateaus) -> tuple[int, int]:
     bounds = bounds_anywhere(place)
     merged = max(slope.merged for slope in place.slopes)
     apart = coupling_error(place.law.n, merged, bounds.largest) if merged else 0.0
-    low = math.nextafter(bounds.lower[0] - apart, -math.inf)
-    high = math.nextafter(bounds.upper[0] + apart, math.inf)
-    return max(0, math.floor(low)), math.ceil(high)
+    ends = (
+        math.nextafter(bounds.lower[0] - apart, -math.inf),
+        math.nextafter(bounds.upper[0] + apart, math.inf),
+    )
+    low, high = (fmpq(*end.as_integer_ratio()) for end in ends)
+    unknown: list[Quantity] = [UNKNOWN] * (moments - 1)
+    phases = [Quantity.enclosed(fmpq(0), high) for _ in counted_phases(place.law)[1:]]
+    values = [[q, *unknown] for q in (Quantity.enclosed(max(fmpq(0), low), high), *phases)]
+    return Answer(values, "crossing", len(bounds.upper), undecided=fmpq(1))
 
 
 def _better(best: Answer | Refused, found: Answer | Refused) -> Answer | Refused:

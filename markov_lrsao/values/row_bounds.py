@@ -92,11 +92,10 @@ def enclosed(system: FloatSystem, low: FloatArray, high: FloatArray, left: Float
     return Quantity.enclosed(lower, upper)
 
 
-def too_large(largest: int, ends: tuple[int, int] | None = None) -> StateSpaceTooLargeError:
-    """Return the error that a walk has too many states; it says which bounds are certain."""
-    known = "" if ends is None else f" (all that is certain: {ends[0]:,} <= E[T] <= {ends[1]:,})"
+def too_large(largest: int) -> StateSpaceTooLargeError:
+    """Return the error that a walk has too many states."""
     return StateSpaceTooLargeError(
-        f"following the shared row takes more than {largest:,} states{known}; "
+        f"following the shared row takes more than {largest:,} states; "
         f"raise `max_states`, or estimate with `simulate()`",
         advised=True,
     )

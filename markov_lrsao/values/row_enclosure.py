@@ -7,11 +7,14 @@ handed down, with a lower threshold each time. What matters is told by the width
 grid leaves open. It ends when the enclosure is narrow enough, stays as wide as it was, or does not
 fit any more. All enclosures hold, and so does what they have in common.
 
-Phases take as many solutions each as the whole run, and are bounded on the largest exploration that
-is not too large for that; the last one is the whole run less all others.
+These explorations do not know the phase of a node, which would more than double them. Phases take
+as many solutions each as the whole run, and are bounded on the largest exploration that is small
+enough to be repeated with phases; the last one is the whole run less all others.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from flint import fmpq
@@ -45,8 +48,8 @@ _STILL = 0.97
 It does so by steps, as comparisons are decided: with three plateaus that share bridges, n = 1000,
 its relative width is 2.4e-6, 2.3e-6 and 7.7e-7 in turn.
 """
-_FEW = 200_000
-"""Nodes on which phases are bounded, too."""
+_FEW, _MOST_PHASED = 80_000, 300_000
+"""Nodes of explorations that are repeated for phases, and how many there may be with phases."""
 _WIDEST = fmpq(100)
 _SPARE, _MOST_LEFT = 1e-5, 1e-3
 """Steps that nodes may add which are not looked at: enough, and (times n) more than is useful."""
@@ -76,34 +79,62 @@ def enclose_by_product(
     rows, found, shares = _loosest(place, largest, lumped=lumped)
     walk = rows.walk
     low, high = _about(walk, found)
-    widths = Widths(found.nodes, found.table, high - low)
+    look = _Look(rows, largest, Widths(found.nodes, found.table, high - low), lumped=lumped)
     width, mean = _width(low, high)
     threshold, size = _FIRST_THRESHOLD * width, len(found.nodes)
-    phases, best = found, found
+    best, limits = found, list[float]()
     with progress("refining values", total=None) as bar:
         while width > to_float(tolerance) * mean:
             bar.advance()
-            finer = rows.explore(
-                largest,
-                level=len(walk.values.grids) - 1,
-                thresholds=[threshold * share for share in shares],
-                widths=widths,
-                width=width,
-                last=_LAST if lumped else 1.0,
-            )
+            now = [threshold * share for share in shares]
+            finer = look.at(now, width)
             narrower, mean = _width(*_about(walk, finer))
             still = narrower > _STILL * width
             if narrower < width:
                 width, best = narrower, finer
-                phases = finer if len(finer.nodes) <= _FEW else phases
+                limits = now if len(finer.nodes) <= _FEW else limits
             growth = len(finer.nodes) / size
             if still or len(finer.nodes) * max(1.0, growth) > largest:
                 break
             threshold, size = threshold / _FINER, len(finer.nodes)
-    answer = _answer(walk, best, phases, moments)
+        bar.advance()
+        answer = _answer(walk, best, look.phased(limits, width), moments)
     if answer.relative_width > _WIDEST:
         raise too_large(largest)
     return answer
+
+
+class _Look:
+    """Explorations of one product: finer where it matters, with phases or without."""
+
+    def __init__(self, rows: RowProduct, largest: int, widths: Widths, *, lumped: bool) -> None:
+        self._rows, self._largest, self._widths = rows, largest, widths
+        self._last = _LAST if lumped else 1.0
+
+    def at(self, limits: Sequence[float], width: float) -> Product:
+        """Explore on all grids at once, without phases; `width` is about that of the start."""
+        return self._explored(limits, width, self._largest, phased=False)
+
+    def phased(self, limits: Sequence[float], width: float) -> Product | None:
+        """Explore with phases, on the loosest grid without limits; None: it is too large."""
+        most = min(self._largest, _MOST_PHASED)
+        found = self._explored(limits, width, most, phased=True)
+        return None if len(found.cut) else found
+
+    def _explored(
+        self, limits: Sequence[float], width: float, most: int, *, phased: bool
+    ) -> Product:
+        if not limits:
+            return self._rows.explore(most, phased=phased)
+        return self._rows.explore(
+            most,
+            level=len(self._rows.walk.values.grids) - 1,
+            thresholds=limits,
+            widths=self._widths,
+            width=width,
+            last=self._last,
+            phased=phased,
+        )
 
 
 def _loosest(
@@ -127,7 +158,7 @@ def _explored_all(
     if walk.anywhere is None:
         raise too_large(largest)
     rows = RowProduct(walk)
-    return rows, rows.explore(room)
+    return rows, rows.explore(room, phased=False)
 
 
 def enclose_sharply(place: Plateaus, moments: int, *, largest: int) -> Answer:
@@ -181,12 +212,16 @@ def _explored(walk: SharedRow, found: Product) -> Explored:
     )
 
 
-def _answer(walk: SharedRow, found: Product, phases: Product, moments: int) -> Answer:
-    """Bound E[T] on one exploration and the phases on another."""
+def _answer(walk: SharedRow, found: Product, phases: Product | None, moments: int) -> Answer:
+    """Bound E[T] on one exploration and the phases on another; without it by E[T] only."""
     whole = _explored(walk, found)
-    parts = whole if phases is found else _explored(walk, phases)
-    total, *others = (whole.total(), *map(parts.phase, counted_phases(walk.law)[1:-1]))
-    quantities = [total, *others, _rest(total, others)]
+    total, counted = whole.total(), counted_phases(walk.law)[1:]
+    if phases is None:
+        quantities = [total, *(Quantity.enclosed(fmpq(0), total.upper) for _ in counted)]
+    else:
+        parts = whole if phases is found else _explored(walk, phases)
+        others = list(map(parts.phase, counted[:-1]))
+        quantities = [total, *others, _rest(total, others)]
     values = [[q, *[UNKNOWN] * (moments - 1)] for q in quantities]
     return Answer(values, "crossing", len(found.nodes), undecided=whole.undecided())
 

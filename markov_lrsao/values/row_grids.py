@@ -71,10 +71,10 @@ def lumped_grids(n: int) -> list[Grid]:
     rough = (no_mesh, no_mesh, no_mesh, False, short // 4)
     return [
         Grid(*rough, Words.SIDES, blunt=True, ordered=False),
-        Grid(*rough, Words.KINDS, ordered=False),
-        Grid(*rough, Words.KINDS),
-        Grid(_QUARTER, _QUARTER, _QUARTER, False, short, Words.SIGNS),
-        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short),
+        Grid(*rough, Words.ROUGHLY, ordered=False),
+        Grid(*rough, Words.ROUGHLY),
+        Grid(_QUARTER, _QUARTER, _QUARTER, False, short, Words.ALIKE),
+        Grid(fmpq(1, 64), _QUARTER, _QUARTER, False, short, Words.ALIKE),
     ]
 
 

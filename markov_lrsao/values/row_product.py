@@ -46,7 +46,7 @@ _PARTED, _TOLD, _CHOSEN = range(3)
 
 
 class Widths(NamedTuple):
-    """About how wide what is left is at the nodes of level 0 of an exploration."""
+    """About how wide what is left is at the nodes of level 0 of an exploration without phases."""
 
     nodes: IntArray
     table: IntArray
@@ -165,6 +165,7 @@ class RowProduct:
         width: float = 1.0,
         last: float = 1.0,
         floor: float = 1e-2,
+        phased: bool = True,
     ) -> Product:
         """Look at so many nodes at most, those that matter most first.
 
@@ -176,6 +177,7 @@ class RowProduct:
         widths : what is left, about, at nodes of level 0; `width` is that of the start
         last : how much more than others states matter that stay on the last plateau
         floor : what a node is taken to leave open at least, as a part of `width`
+        phased : whether nodes know their phase. If not there are half as many, all of phase 0
         """
         from markov_lrsao.values.kernels.row_product import FULL, WORKED, explore
 
@@ -189,7 +191,7 @@ class RowProduct:
         masses, state, found, options = room.masses, room.state, room.found, room.options
         queue, ends, waiting, waits = room.queue, room.ends, room.waiting, room.waits
         gaps, expanded = room.gaps, room.expanded
-        constants = self._constants()
+        constants = self._constants(phased=phased)
         nodes[0] = self._start(level)
         _number_first(nodes, table)
         count[0], masses[0], weights[0] = 1, 1.0, width
@@ -222,13 +224,13 @@ class RowProduct:
             least = room.next_round(alive, least, cost, _LEAST * width)
         return self._product(room.graph, state, found, options, masses)
 
-    def _constants(self) -> tuple[Any, ...]:
+    def _constants(self, *, phased: bool) -> tuple[Any, ...]:
         """Return what the kernel needs of positions and grids."""
         walk = self.walk
         first = np.array([s.first for s in walk.slopes], dtype=np.int32)
+        milestones = walk.law.landscape.milestones if phased else ()
         milestone = np.array(
-            [sum(m <= p for m in walk.law.landscape.milestones) for p in range(walk.n + 1)],
-            dtype=np.int32,
+            [sum(m <= p for m in milestones) for p in range(walk.n + 1)], dtype=np.int32
         )
         lumped = np.array([grid.words != Words.EACH for grid in walk.values.grids])
         slope_at = np.array([(s.first, s.last) for s in walk.slopes], dtype=np.int32)

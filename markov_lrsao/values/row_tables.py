@@ -11,8 +11,10 @@ from flint import fmpq
 from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.values.entries import NO_ENTRY
 from markov_lrsao.values.options import Ends, ends_of
+from markov_lrsao.values.passings import passings
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.ways import Walk
+from markov_lrsao.values.word_lumps import Words
 
 __all__ = ["Events", "Growing", "Lists", "move_tables", "slope_tables"]
 
@@ -131,35 +133,34 @@ def move_tables(walk: SharedRow, events: Events) -> tuple[Any, ...]:
 
 
 def slope_tables(walk: SharedRow) -> tuple[Any, ...]:
-    """Tabulate slopes: words, lumps of them, passages."""
-    slopes = walk.slopes
-    levels, most = len(walk.values.grids), max(len(s.words) for s in slopes)
-    shape = (len(slopes), most)
+    """Tabulate slopes: words, options of lumps of them (`markov_lrsao.values.passings`), ways."""
+    slopes, kinds = walk.slopes, [grid.words for grid in walk.values.grids]
+    shape = (len(slopes), max(len(s.words) for s in slopes))
     entry, learnt = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int32)
-    members_first = np.zeros((levels, *shape, 2), dtype=np.int32)
-    members: list[int] = []
-    passed_first = np.zeros((len(slopes), most + 1), dtype=np.int32)
+    options = np.zeros((len(kinds), *shape, 2), dtype=np.int32)
+    steps, first_way = list[Ends](), [0]
     side, after, ends = list[int](), list[int](), list[Ends]()
-    steps = np.zeros((*shape, 2))
+    known: dict[tuple[Words, int, int], tuple[int, int]] = {}
     for s, slope in enumerate(slopes):
         for w, word in enumerate(slope.words):
             entry[s, w] = word.entry
             found = slope.learnt[w]
             learnt[s, w] = -1 if found is None else found
-            passed_first[s, w] = len(side)
-            steps[s, w], weights = walk.ends.passages(s, w)
-            for x, weight in zip(word.passages, weights, strict=True):
-                side.append(x.side)
-                after.append(x.word)
-                ends.append(ends_of(weight[0]))
-        passed_first[s, len(slope.words) :] = len(side)
-        for level in range(levels):
-            lumps = walk.lumps[walk.values.grids[level].words]
-            for w in {lumps.name(s, w) for w in range(len(slope.words))}:
-                members_first[level, s, w, 0] = len(members)
-                members += lumps.members(s, w)
-                members_first[level, s, w, 1] = len(members)
+        for level, kind in enumerate(kinds):
+            lump_of = [walk.lumps[kind].name(s, w) for w in range(len(slope.words))]
+            for name in sorted(set(lump_of)):
+                if (kind, s, name) not in known:
+                    begin = len(steps)
+                    words = walk.lumps[kind].members(s, name)
+                    for x in passings(slope, words, lump_of, walk.longest):
+                        steps.append(x.steps)
+                        for way, chance in x.ways.items():
+                            side.append(way[0])
+                            after.append(way[1])
+                            ends.append(chance)
+                        first_way.append(len(side))
+                    known[kind, s, name] = (begin, len(steps))
+                options[level, s, name] = known[kind, s, name]
     low, high = np.array(ends).T.copy()
-    lists = (np.array(side, np.int32), np.array(after, np.int32), low, high)
-    return (entry, learnt, members_first, np.array(members, np.int32), passed_first,
-            *lists, steps)  # fmt: skip
+    ways = (np.array(first_way, np.int32), np.array(side, np.int32), np.array(after, np.int32))
+    return (entry, learnt, options, np.array(steps), *ways, low, high)

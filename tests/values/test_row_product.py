@@ -20,6 +20,7 @@ from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids, resi
 from markov_lrsao.values.row_product import Product, RowProduct, Widths
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.ways import Walk
+from markov_lrsao.values.word_lumps import Words
 
 ANY_WIDTH = fmpq(1, 1000)
 
@@ -64,8 +65,9 @@ def test_the_product_has_the_states_of_the_walk_and_their_options(
     found = product.explore(200_000)
     assert len(found.cut) == 0
     assert {walk_at(product, node) for node in found.nodes.tolist()} == set(graph.states)
-    assert found.open == graph.open
-    assert len(found.system.owner) == len(graph.options)
+    # Where words are lumped the product leaves out options that are averages of others.
+    sizes = (found.open, len(found.system.owner)), (graph.open, len(graph.options))
+    assert sizes[0] == sizes[1] if grid.words == Words.EACH else sizes[0] <= sizes[1]
     system = float_system(graph.options, len(graph.states))
     low, high = steps_of(graph.options)
     expected = float(system.about(low, -1)[0]), float(system.about(high, 1)[0])
@@ -108,7 +110,7 @@ def test_finer_explorations_are_narrower_and_overlap() -> None:
     place = place_of(11, (2, 2, 2), "own")
     walk = SharedRow(place, lumped_grids(11))
     product = RowProduct(walk)
-    first = product.explore(100_000)
+    first = product.explore(100_000, phased=False)
     assert len(first.cut) == 0
     low, high = (
         first.system.about(side, sign) for side, sign in zip(first.steps, (-1, 1), strict=True)

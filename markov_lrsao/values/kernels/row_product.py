@@ -184,7 +184,7 @@ def _emit(dry, work, level, row, event, seen, low, high, setting, maps, gaps, fo
             return False
         if not dry:
             _normal_words(image, 0, hidden, lump, blunt, anything, relaxed)
-            image[0], image[3] = 0, coarse
+            image[0], image[2], image[3] = 0, 0, coarse  # (widths are of all phases together)
             j = _seek(old_nodes, old_table, image)
             if j >= 0:
                 width = old_widths[j]
@@ -222,20 +222,20 @@ def _begin_option(i, low, high, options, edges):
 @compiled(allocates=False)
 def _cross(dry, i, s, work, origin, plain, slopes_of, setting, maps, seens, gaps, found, options,
            graph, before):  # fmt: skip
-    """Pass a slope: an option for every word of the lump."""
-    entry, learnt, members_first, members, passed_first, side, after, low, high, steps = slopes_of
+    """Pass a slope: an option for every word of the lump, nearly."""
+    entry, learnt, options_of, steps, first_way, side, after, low, high = slopes_of
     seen_first, seen_entry, seen_low, seen_high = seens
     first_position, milestone = plain
     last, negligible, _, _, anything, _ = setting
     node = work[0]
     slopes, level, name = len(anything), origin[0], origin[4 + s]
     hides = s > 0 and _hidden(origin[4 : 4 + slopes], origin[1], last, negligible) == s
+    waits = learnt[s, name] >= 0 and entry[s, name] == _UP
     fine = True
-    for m in range(members_first[level, s, name, 0], members_first[level, s, name, 1]):
-        word = members[m]
+    for o in range(options_of[level, s, name, 0], options_of[level, s, name, 1]):
         if not dry:
-            _begin_option(i, steps[s, word, 0], steps[s, word, 1], options, found[3])
-        for x in range(passed_first[s, word], passed_first[s, word + 1]):
+            _begin_option(i, steps[o, 0], steps[o, 1], options, found[3])
+        for x in range(first_way[o], first_way[o + 1]):
             if side[x] == _DOWN and hides:
                 if not dry:
                     _fixed(_LOST, low[x], high[x], found)
@@ -250,7 +250,6 @@ def _cross(dry, i, s, work, origin, plain, slopes_of, setting, maps, seens, gaps
             action = learnt[s, after[x]]
             first, end = -1, 0
             if action >= 0:
-                waits = learnt[s, word] >= 0 and entry[s, word] == _UP
                 old = origin[4 + slopes + s] if waits else np.int32(-1)
                 listed = _look_up(maps, SEEN, level, s, origin[3], action, old, gaps)
                 if listed < 0:
