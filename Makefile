@@ -15,7 +15,7 @@ test: $(MADE)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: $(MADE)/installed-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow --durations 40
 
 test-exhaustive: $(MADE)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist load -m exhaustive --campaigns tests/campaigns.csv

@@ -66,7 +66,7 @@ _FEWER_STATES = 60_000
 """The same for what comes after the coarse mesh, which has given an answer by then."""
 _NEGLIGIBLE = 1e-7
 """Steps that states which are not looked at may add to E[T], about."""
-_MOST_NODES, _MANY_NODES = 800_000, 1_600_000
+_MOST_NODES, _MANY_NODES = 1_200_000, 1_600_000
 """Of the product: a minute or so to explore and to solve; two or three with many objectives.
 
 With these it has only begun to narrow after a minute.

@@ -71,8 +71,11 @@ class Explored:
             return None
         upper = (diags_array(1.0 - met) @ system.upper).tocsr()
         ended = FloatSystem(system.owner, system.first, upper, upper)
-        # (An event of the walk is as likely as it is in truth up to less than `apart`.)
-        bound = float(ended.bound(np.where(met, 1.0, self.lost), 1)[0]) + self.apart
+        # Options that averages stand for may differ by less than what was added to their steps
+        # (`values.passings`), and an event of the walk is as likely as in truth up to `apart`.
+        low, high = self.steps
+        missed = np.where(met, 1.0, self.lost + (high - low))
+        bound = float(ended.bound(missed, 1)[0]) + self.apart
         return fmpq(*min(1.0, bound).as_integer_ratio())
 
 

@@ -48,6 +48,10 @@ _STILL = 0.97
 It does so by steps, as comparisons are decided: with three plateaus that share bridges, n = 1000,
 its relative width is 2.4e-6, 2.3e-6 and 7.7e-7 in turn.
 """
+_GROWN = 1.5
+"""Only an exploration with so many times more nodes tells that more of them are of no use."""
+_FASTER = 1.5
+"""Exponent of the growth of nodes, from step to step."""
 _FEW, _MOST_PHASED = 80_000, 300_000
 """Nodes of explorations that are repeated for phases, and how many there may be with phases."""
 _WIDEST = fmpq(100)
@@ -89,19 +93,33 @@ def enclose_by_product(
             now = [threshold * share for share in shares]
             finer = look.at(now, width)
             narrower, mean = _width(*_about(walk, finer))
-            still = narrower > _STILL * width
+            growth = len(finer.nodes) / size
+            still = narrower > _STILL * width and growth > _GROWN
             if narrower < width:
                 width, best = narrower, finer
                 limits = now if len(finer.nodes) <= _FEW else limits
-            growth = len(finer.nodes) / size
-            if still or len(finer.nodes) * max(1.0, growth) > largest:
+            size = len(finer.nodes)
+            step = _step(size, growth, largest)
+            if still or step is None:
                 break
-            threshold, size = threshold / _FINER, len(finer.nodes)
+            threshold /= step
         bar.advance()
         answer = _answer(walk, best, look.phased(limits, width), moments)
     if answer.relative_width > _WIDEST:
         raise too_large(largest)
     return answer
+
+
+def _step(size: int, growth: float, largest: int) -> float | None:
+    """Return how much lower the next threshold should be; None: nodes would not fit.
+
+    With each step they grow faster than with the one before.
+    """
+    more = max(1.0, growth) ** _FASTER
+    for step, larger in ((_FINER, more), (_FINER**0.5, more**0.5)):
+        if size * larger <= largest:
+            return step
+    return None
 
 
 class _Look:

@@ -384,7 +384,7 @@ class _Room:
     """Arrays of one exploration: nodes, options, edges, and who waits for what."""
 
     def __init__(self, most: int, fields: int) -> None:
-        nodes, edges, options = 4 * most + 200_000, 8 * most + 200_000, 3 * most + 200_000
+        nodes, edges, options = 4 * most + 200_000, 12 * most + 200_000, 4 * most + 200_000
 
         def zeros(size: int, dtype: Any = np.float64) -> Any:
             return np.zeros(size, dtype=dtype)

@@ -271,6 +271,7 @@ def test_without_that_bound_all_states_must_fit(monkeypatch: pytest.MonkeyPatch)
         raise CrossingError("an objective rejects a move up at position 8")
 
     monkeypatch.setattr(shared_row, "bounds_anywhere", refuse)
+    monkeypatch.setattr(relearning, "bounds_anywhere", refuse)
     place = plateaus_of(StepLaw.of(Landscape.jump(11, 2)))
     truth = runtime(Landscape.jump(11, 2), method="crossing").total.value
     found = enclose_shared_row(place, 1, tolerance=ANY_WIDTH)
