@@ -351,6 +351,8 @@ class RuntimeResult:
             met = to_float(self.undecided.upper)
             open_ = "; a run meets an undecided comparison with probability at most"
             lines.append(f"E[T] is {kind}" + (f"{open_} {met:.3g}" if met < 1 else ""))
+            if width is not None and width > 1:
+                lines.append("this is what is certain; a simulation estimates E[T]")
         if self.trap is not None:
             probability = self.trap.probability
             text = f"{float(probability):.6g}" if probability.exact else f"in {probability}"

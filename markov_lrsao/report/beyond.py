@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from markov_lrsao.answers.expected import runtime, seek_runtime
 from markov_lrsao.answers.oracle import oracle
@@ -30,6 +31,8 @@ SEED = 1
 _FEW_STATES = 3000
 _EXACT_ZERO = 10
 """Largest n at which r = 0 is solved in rationals."""
+_WIDE = fmpq(1, 4)
+"""Relative width from which on a simulated mean is shown instead of an enclosure."""
 
 
 def known(quantity: Quantity) -> dict[str, Any]:
@@ -130,7 +133,7 @@ def more_plateaus(
     Parameters
     ----------
     instances : n, widths of the plateaus as in "5+5+5", "shared" or "own" bridges
-    runs : of simulations, where the engine has no answer within `max_states`
+    runs : of simulations, where the engine has no answer within `max_states`, or a wide one
     """
     rows = []
     with progress("more plateaus", total=len(instances)) as bar:
@@ -140,12 +143,19 @@ def more_plateaus(
             found = seek_runtime(landscape, algorithm, Options(max_states=max_states))
             answer = (
                 _estimated(landscape, algorithm, runs)
-                if isinstance(found, Refused)
+                if isinstance(found, Refused) or _is_wide(found.total)
                 else known(found.total)
             )
             rows.append({"n": n, "widths": widths, "bridges": bridges, **answer})
             bar.advance()
     return {"runs": runs, "seed": SEED, "rows": rows}
+
+
+def _is_wide(quantity: Quantity) -> bool:
+    """Whether a simulation tells more about a number than what is certain does."""
+    if quantity.infinite or not isinstance(quantity, Enclosed):
+        return False
+    return quantity.relative_width is None or quantity.relative_width > _WIDE
 
 
 def _estimated(landscape: Landscape, algorithm: Algorithm, runs: int) -> dict[str, Any]:
