@@ -40,6 +40,7 @@ from markov_lrsao.progress import Progress, no_progress
 from markov_lrsao.values.anywhere import bounds_anywhere
 from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
 from markov_lrsao.values.entries import Grid
+from markov_lrsao.values.lost_moments import second_anywhere
 from markov_lrsao.values.lumped_row import enclose_by_lumps
 from markov_lrsao.values.options import float_system, lost_of, steps_of
 from markov_lrsao.values.plateaus import Plateaus
@@ -48,7 +49,12 @@ from markov_lrsao.values.row_bounds import Explored, too_large
 from markov_lrsao.values.row_enclosure import enclose_by_product, enclose_sharply
 from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids, sharp_grid
-from markov_lrsao.values.second_moments import lost_time, second_factorial_moment, timed_edges
+from markov_lrsao.values.second_moments import (
+    Left,
+    left_out,
+    second_factorial_moment,
+    timed_edges,
+)
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.slopes import coupling_error
 from markov_lrsao.values.solving import Answer
@@ -405,17 +411,30 @@ def _variance(graph: RowGraph, system: FloatSystem, mean: Quantity, left: Floats
     edges = timed_edges(graph)
     low, high = second_factorial_moment(system, edges, steps_of(graph.options))
     if left.any():
-        longest = graph.walk.longest
-        assert longest is not None
-        gone = lost_of(graph.options)
-        gone[np.isin(system.owner, graph.cut)] = 1.0
-        lost, before = lost_time(system, edges, gone)
-        high = (high + longest * (before + longest * lost)) * (1 + 1e-12)  # few roundings
+        # The sum of two maxima is at least the maximum of the sum.
+        high = math.nextafter(high + left_out(system, edges, _left_twice(graph, left)), math.inf)
     ends = [
         (fmpq(1), m, fmpq(*c.as_integer_ratio()))
         for m, c in zip(_ends(mean), (low, high), strict=True)
     ]
     return central_enclosures(*ends)[1]
+
+
+def _left_twice(graph: RowGraph, left: Floats) -> Left:
+    """Return bounds of both moments of what is left, per option; `left` has those of E[steps]."""
+    walk = graph.walk
+    assert walk.anywhere is not None, "runs are lost only where what is left is bounded"
+    twice = second_anywhere(walk.place, walk.slopes, walk.anywhere)
+    cut = set(graph.cut)
+    first, second, untold = np.zeros((3, len(graph.options)))
+    for i in np.flatnonzero(left).tolist():
+        owner = graph.options[i].owner
+        state = graph.states[owner]
+        at = state.position if owner in cut else walk.below(state)
+        first[i], second[i] = walk.anywhere.upper[at], twice[at]
+        untold[i] = graph.untold(owner)
+    owned = np.isin([option.owner for option in graph.options], graph.cut)
+    return Left(first, second, owned, untold)
 
 
 def _ends(quantity: Quantity) -> tuple[fmpq, fmpq]:

@@ -195,6 +195,10 @@ class RowGraph:
         relaxed = self.walk.normal(state, level)
         return self._number[level, relaxed], self.walk.forgotten(state, relaxed)
 
+    def untold(self, i: int) -> float:
+        """Return a bound of the variance of all steps that climbs of a node have not told."""
+        return self.walk.untold(self.states[i])
+
     def _option(self, i: int, way: Ways, level: int) -> Option:
         edges: dict[int, Ends] = {}
         for target, ends, *_ in way.targets:

@@ -24,13 +24,13 @@ that was forgotten. v_1' then lies between its bounds, and v_2 between the least
 solution over all options, with every cost at its worst.
 
 *Lost runs* and states that were cut off are counted as if the run ended there: T becomes t. What
-this leaves out is E[t R + (R choose 2); lost], with E[R | all that happened] <= L
-(`markov_lrsao.values.anywhere`); it is at most L E[t; lost] + L^2 P(lost), since E[R (R + 1) /
-2], a sum over all steps of what is left then, is at most L E[R]. E[t; lost] is the coefficient of
-x of the same recursion in which a lost run has the weight 1, and every other 0.
+this leaves out of v_1 is d_1, and of v_2 it is d_2, with
 
-What is not proved: the bounds L are over words, which are mixtures of a slope's rows, and given how
-long a passage took the mixture is another one. It matters only where runs are lost or cut off.
+    d_1 = sum p_0 d_1',        d_2 = sum p_1 d_1' + sum p_0 d_2'
+
+(and covariances of what is forgotten, as above). Where the run was left, d_1 <= U, a bound of the
+steps left there, and d_2 <= V (`markov_lrsao.values.lost_moments`), plus U / 2 times the standard
+deviation of all that climbs have not told: nothing is known of them any more.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from markov_lrsao.values.options import LOST
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.row_graph import RowGraph
 
-__all__ = ["TimedEdges", "second_factorial_moment", "timed_edges"]
+__all__ = ["Left", "TimedEdges", "left_out", "second_factorial_moment", "timed_edges"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -89,6 +90,8 @@ def timed_edges(graph: RowGraph) -> TimedEdges:
             assert graph.options[at].owner == i
             for to, share, first, pairs, untold in way.targets:
                 number, more = (to, 0.0) if isinstance(to, int) else graph.number(to, level)
+                if number == LOST:
+                    more = graph.untold(i)
                 option.append(at)
                 target.append(number)
                 numbers.append((share[1], *first, untold + more))
@@ -146,23 +149,41 @@ def _correlated(
     return found[0] - _ROUNDED * sizes, found[1] + _ROUNDED * sizes
 
 
-def lost_time(system: FloatSystem, edges: TimedEdges, gone: FloatArray) -> tuple[float, float]:
-    """Return bounds of P(lost) and of E[steps before; lost].
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What is left where runs are lost, or states were cut off, per option; 0 where neither is.
 
-    Parameters
+    Attributes
     ----------
-    gone : per option a bound of the probability with which it loses a run
+    first, second : bounds of v_1 and of v_2
+    cut : whether the option belongs to a state that was cut off; else its edges to `LOST` count
+    untold : bounds of the variance of steps that states which were cut off have not told
+    """
+
+    first: FloatArray
+    second: FloatArray
+    cut: npt.NDArray[np.bool_]
+    untold: FloatArray
+
+
+def left_out(system: FloatSystem, edges: TimedEdges, left: Left) -> float:
+    """Return a bound of what E[T (T - 1)] / 2 exceeds that of runs that end when they are lost.
 
     Raises
     ------
     SolverError
     """
-    probability = system.small_bounds(gone)
-    lost = np.bincount(
-        edges.option,
-        np.where(edges.target < -1, np.maximum(edges.first[1], 0.0), 0.0),
-        minlength=len(system.owner),
-    )
-    later = _correlated(edges, np.zeros(len(probability)), probability, len(system.owner))[1]
-    costs = np.maximum(lost + later, 0.0) * (1 + _ROUNDED)
-    return float(probability[0]), float(system.small_bounds(costs)[0])
+    options = len(system.owner)
+    lost = edges.target == LOST
+    at, share = edges.option[lost], edges.share[lost]
+    # d_1 and d_2 of runs that were left here, and what their time so far has to do with it.
+    first = np.bincount(at, share * left.first[at], minlength=options)
+    time = np.maximum(edges.first[1][lost], 0.0) * left.first[at]
+    blur = 0.5 * share * edges.untold[lost] * left.first[at]
+    second = np.bincount(at, time + blur + share * left.second[at], minlength=options)
+    first = np.where(left.cut, left.first, first) * (1 + _ROUNDED)
+    blur = 0.5 * np.sqrt(left.untold) * left.first
+    second = np.where(left.cut, left.second + blur, second)
+    later = system.small_bounds(first)
+    costs = second + _correlated(edges, np.zeros(len(later)), later, options)[1]
+    return float(system.small_bounds(np.maximum(costs, 0.0) * (1 + _ROUNDED))[0])

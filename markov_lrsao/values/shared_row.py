@@ -234,7 +234,11 @@ class SharedRow:
     def most_left_to_lost(self, state: Walk) -> float:
         """Return the same for runs that are lost from a state: they fall through its slope."""
         assert self.anywhere is not None, "runs are lost only where what is left is bounded"
-        return self.anywhere.upper[self.slopes[self._slope_at(state)].first - 1]
+        return self.anywhere.upper[self.below(state)]
+
+    def below(self, state: Walk) -> int:
+        """Return the position to which a run falls that is lost from a state."""
+        return self.slopes[self._slope_at(state)].first - 1
 
     def ways(self, state: Walk, level: int) -> list[Ways]:
         """Return the options of a state, each with what may happen.
@@ -350,6 +354,11 @@ class SharedRow:
         """
         had, has = (sorted(map(self.values.untold, state.entries)) for state in (before, after))
         return 0.0 if had == has else max(0.0, sum(had) - sum(has)) + _ROUNDED * sum(had)
+
+    def untold(self, state: Walk) -> float:
+        """Return a bound of the variance of all steps that a state's climbs have not told."""
+        known = (v for v in (*state.entries, *state.above) if v != NO_ENTRY)
+        return sum(map(self.values.untold, known)) * (1 + _ROUNDED)
 
     def told(self, state: Walk, asked: Sequence[int]) -> list[tuple[Way, Walk]]:
         """Return the ways in which the order of some entries may be told, and where they lead."""

@@ -25,8 +25,9 @@ from markov_lrsao.values.relearning import enclose_shared_row
 from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid
 from markov_lrsao.values.second_moments import (
+    Left,
     TimedEdges,
-    lost_time,
+    left_out,
     second_factorial_moment,
     timed_edges,
 )
@@ -332,7 +333,10 @@ def test_what_is_forgotten_widens_by_its_covariance() -> None:
 
 
 def test_lost_runs_are_bounded_with_the_time_before() -> None:
-    """A step ends with 1/2, loses the run with 1/10: t is geometric and independent of it."""
+    """A step ends with 1/2, loses the run with 1/10: t is geometric and independent of it.
+
+    With one step left to a lost run, which V does not count, E[t R] is E[t; lost].
+    """
     system = small_system([[0.4]], [0])
     edges = TimedEdges(
         option=np.zeros(3, dtype=np.int64),
@@ -342,9 +346,9 @@ def test_lost_runs_are_bounded_with_the_time_before() -> None:
         untold=np.zeros(3),
         second=np.zeros((2, 1)),
     )
-    lost, before = lost_time(system, edges, np.array([0.1]))
-    assert 1 / 6 <= lost == pytest.approx(1 / 6)
-    assert 1 / 6 / 0.6 <= before == pytest.approx(1 / 6 / 0.6)
+    left = Left(np.ones(1), np.zeros(1), np.zeros(1, dtype=bool), np.zeros(1))
+    found = left_out(system, edges, left)
+    assert 1 / 6 / 0.6 <= found == pytest.approx(1 / 6 / 0.6)
 
 
 def test_costs_that_cancel_do_not_hide_roundings() -> None:
