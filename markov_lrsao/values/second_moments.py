@@ -177,11 +177,11 @@ def left_out(system: FloatSystem, edges: TimedEdges, left: Left) -> float:
     lost = edges.target == LOST
     at, share = edges.option[lost], edges.share[lost]
     # d_1 and d_2 of runs that were left here, and what their time so far has to do with it.
-    first = np.bincount(at, share * left.first[at], minlength=options)
+    ended = np.bincount(at, share * left.first[at], minlength=options)
     time = np.maximum(edges.first[1][lost], 0.0) * left.first[at]
     blur = 0.5 * share * edges.untold[lost] * left.first[at]
     second = np.bincount(at, time + blur + share * left.second[at], minlength=options)
-    first = np.where(left.cut, left.first, first) * (1 + _ROUNDED)
+    first = np.where(left.cut, left.first, ended) * (1 + _ROUNDED)
     blur = 0.5 * np.sqrt(left.untold) * left.first
     second = np.where(left.cut, left.second + blur, second)
     later = system.small_bounds(first)
