@@ -33,7 +33,6 @@ from markov_lrsao.errors import (
     UndecidedComparisonError,
     attempt,
 )
-from markov_lrsao.exact.moments import central_enclosures
 from markov_lrsao.exact.quantity import UNKNOWN, Enclosed, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.progress import Progress, no_progress
@@ -49,12 +48,7 @@ from markov_lrsao.values.row_bounds import Explored, too_large
 from markov_lrsao.values.row_enclosure import enclose_by_product, enclose_sharply
 from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids, sharp_grid
-from markov_lrsao.values.second_moments import (
-    Left,
-    left_out,
-    second_factorial_moment,
-    timed_edges,
-)
+from markov_lrsao.values.second_moments import Left, timed_edges, variance_of
 from markov_lrsao.values.shared_row import SharedRow
 from markov_lrsao.values.slopes import coupling_error
 from markov_lrsao.values.solving import Answer
@@ -83,8 +77,11 @@ _ROOM = 3
 """What a looser grid leaves to finer ones: two thirds."""
 _SHARES = (0.0, 0.02, 0.1, 1.0)
 """Of the threshold, per grid: looser ones have fewer states."""
-_WIDE_VARIANCE = fmpq(1, 20)
-"""Relative width from which on half a minute more is spent on a variance."""
+_WIDE_VARIANCE = fmpq(1, 4)
+"""Relative width from which on half a minute more is spent on a variance.
+
+What is wider came from a coarse mesh; the product's are some ten times as wide as its E[T].
+"""
 _LONGEST_TIMED = 300
 """Largest n at which slopes that know the time are made within seconds."""
 _WIDEST = fmpq(100)
@@ -137,10 +134,17 @@ def enclose_shared_row(
         tolerance=tolerance,
         largest=nodes,
         lumped=actions >= _FEW_ACTIONS,
+        timed=_timed(place, moments) and not many,
     )
     refined = partial(_refined, place, moments, tolerance, most_refined)
     ways = [product]
-    sharp = partial(enclose_sharply, place, moments, largest=largest or _MOST_SHARP)
+    sharp = partial(
+        enclose_sharply,
+        place,
+        moments,
+        largest=largest or _MOST_SHARP,
+        timed=_timed(place, moments),
+    )
     own = len(set(place.bridges)) == len(place.plateaus) and not many
     if own and place.law.n >= _LEAST_SHARP_N:
         timed = partial(_coarse, place, moments, most_refined, sharp_grid(place.law.n))
@@ -162,13 +166,13 @@ def enclose_shared_row(
                 break
             best = _better(best, attempt(way, _FAILURES))
         bar.advance()
-        # The product has no variance, and where slopes are long it is not always the narrowest.
+        # The product has no variance where slopes are long, nor is it always the narrowest then.
         narrow = _is_narrow(best, tolerance)
         if many:  # what comes now would take many minutes, and tell less
             return _or_ends(best, place, moments)
         if isinstance(best, Refused) or not (narrow or _timed(place, moments)):
             best = _better(best, attempt(refined, _FAILURES))
-        elif not narrow or _wants_variance(best, place, moments):
+        elif _wants_variance(best, place, moments):
             again = partial(_refined, place, moments, tolerance, fewer)
             best = _better(best, attempt(again, _FAILURES))
     return _or_ends(best, place, moments)
@@ -408,16 +412,8 @@ def _explored(graph: RowGraph) -> Explored:
 
 def _variance(graph: RowGraph, system: FloatSystem, mean: Quantity, left: Floats) -> Quantity:
     """Return what is known of Var[T]."""
-    edges = timed_edges(graph)
-    low, high = second_factorial_moment(system, edges, steps_of(graph.options))
-    if left.any():
-        # The sum of two maxima is at least the maximum of the sum.
-        high = math.nextafter(high + left_out(system, edges, _left_twice(graph, left)), math.inf)
-    ends = [
-        (fmpq(1), m, fmpq(*c.as_integer_ratio()))
-        for m, c in zip(_ends(mean), (low, high), strict=True)
-    ]
-    return central_enclosures(*ends)[1]
+    twice = _left_twice(graph, left) if left.any() else None
+    return variance_of(system, timed_edges(graph), steps_of(graph.options), mean, twice)
 
 
 def _left_twice(graph: RowGraph, left: Floats) -> Left:
@@ -435,10 +431,6 @@ def _left_twice(graph: RowGraph, left: Floats) -> Left:
         untold[i] = graph.untold(owner)
     owned = np.isin([option.owner for option in graph.options], graph.cut)
     return Left(first, second, owned, untold)
-
-
-def _ends(quantity: Quantity) -> tuple[fmpq, fmpq]:
-    return quantity.lower, _upper(quantity)
 
 
 def _left(graph: RowGraph) -> Floats:

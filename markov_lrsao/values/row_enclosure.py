@@ -7,6 +7,9 @@ handed down, with a lower threshold each time. What matters is told by the width
 grid leaves open. It ends when the enclosure is narrow enough, stays as wide as it was, or does not
 fit any more. All enclosures hold, and so does what they have in common.
 
+Where slopes know the time the narrowest exploration has a variance, too, since edges note where
+their weights come from (`markov_lrsao.values.timed_product`).
+
 These explorations do not know the phase of a node, which would more than double them. Phases take
 as many solutions each as the whole run, and are bounded on the largest exploration that is small
 enough to be repeated with phases; the last one is the whole run less all others.
@@ -15,10 +18,12 @@ enough to be repeated with phases; the last one is the whole run less all others
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from flint import fmpq
 
+from markov_lrsao.errors import Refused, SolverError, attempt
 from markov_lrsao.exact.quantity import UNKNOWN, Quantity
 from markov_lrsao.exact.rationals import to_float
 from markov_lrsao.progress import Progress, no_progress
@@ -30,7 +35,9 @@ from markov_lrsao.values.policies import FloatArray
 from markov_lrsao.values.row_bounds import Explored, too_large
 from markov_lrsao.values.row_grids import grids, lumped_grids, residual_grids, sharp_grid
 from markov_lrsao.values.row_product import Product, RowProduct, Widths
+from markov_lrsao.values.second_moments import variance_of
 from markov_lrsao.values.shared_row import SharedRow
+from markov_lrsao.values.timed_product import product_edges, product_left
 
 __all__ = ["enclose_by_product", "enclose_sharply"]
 
@@ -43,13 +50,13 @@ _LAST = 1e4
 """How much more states matter that stay on the last plateau, where words are lumped."""
 _FIRST_THRESHOLD, _FINER = 1e-3, 6.0
 _STILL = 0.97
-"""An enclosure that is so wide, beside the one before, will not become much narrower.
+"""An enclosure that is so wide, beside another, is not worth many more nodes.
 
 It does so by steps, as comparisons are decided: with three plateaus that share bridges, n = 1000,
 its relative width is 2.4e-6, 2.3e-6 and 7.7e-7 in turn.
 """
 _GROWN = 1.5
-"""Only an exploration with so many times more nodes tells that more of them are of no use."""
+"""With so many times more nodes that made nothing narrower, more of them are of no use."""
 _FASTER = 1.5
 """Exponent of the growth of nodes, from step to step."""
 _FEW, _MOST_PHASED = 80_000, 300_000
@@ -66,26 +73,29 @@ def enclose_by_product(
     tolerance: fmpq,
     largest: int,
     lumped: bool,
+    timed: bool = False,
     progress: Progress = no_progress,
 ) -> Answer:
-    """Return enclosures of E[T] and of the phases; higher moments stay unknown.
+    """Return enclosures of E[T] and of the phases, and of the variance of T if steps are timed.
 
     Parameters
     ----------
     tolerance : relative width that is narrow enough
     largest : so many nodes are looked at in one exploration at most
     lumped : whether words of slopes are lumped on looser grids
+    timed : whether slopes know how long passages took; not if they are long
 
     Raises
     ------
     CrossingError, StateSpaceTooLargeError, SolverError
     """
-    rows, found, shares = _loosest(place, largest, lumped=lumped)
+    rows, found, shares = _loosest(place, largest, lumped=lumped, timed=timed)
     walk = rows.walk
     low, high = _about(walk, found)
     look = _Look(rows, largest, Widths(found.nodes, found.table, high - low), lumped=lumped)
     width, mean = _width(low, high)
     threshold, size = _FIRST_THRESHOLD * width, len(found.nodes)
+    worth = _Worth(width, size)
     best, limits = found, list[float]()
     with progress("refining values", total=None) as bar:
         while width > to_float(tolerance) * mean:
@@ -93,21 +103,28 @@ def enclose_by_product(
             now = [threshold * share for share in shares]
             finer = look.at(now, width)
             narrower, mean = _width(*_about(walk, finer))
-            growth = len(finer.nodes) / size
-            still = narrower > _STILL * width and growth > _GROWN
+            growth, size = len(finer.nodes) / size, len(finer.nodes)
             if narrower < width:
                 width, best = narrower, finer
-                limits = now if len(finer.nodes) <= _FEW else limits
-            size = len(finer.nodes)
+                limits = now if size <= _FEW else limits
+            if width <= _STILL * worth.width:
+                worth = _Worth(width, size)
             step = _step(size, growth, largest)
-            if still or step is None:
+            if size > _GROWN * worth.size or step is None:
                 break
             threshold /= step
         bar.advance()
-        answer = _answer(walk, best, look.phased(limits, width), moments)
+        answer = _answer(rows, best, look.phased(limits, width), moments)
     if answer.relative_width > _WIDEST:
         raise too_large(largest)
     return answer
+
+
+class _Worth(NamedTuple):
+    """The last exploration that was clearly narrower than those before it, and its nodes."""
+
+    width: float
+    size: int
 
 
 def _step(size: int, growth: float, largest: int) -> float | None:
@@ -156,30 +173,38 @@ class _Look:
 
 
 def _loosest(
-    place: Plateaus, largest: int, *, lumped: bool
+    place: Plateaus, largest: int, *, lumped: bool, timed: bool
 ) -> tuple[RowProduct, Product, tuple[float, ...]]:
     """Explore the loosest grid, one that leaves room for finer ones; return their shares, too."""
     n = place.law.n
+
+    def explored(chosen: list[Grid], room: int) -> tuple[RowProduct, Product]:
+        rows = _rows(place, chosen, largest, timed=timed)
+        return rows, rows.explore(room, phased=False)
+
     if lumped:
-        return *_explored_all(place, lumped_grids(n), largest, largest), _LUMPED_SHARES
-    rows, found = _explored_all(place, residual_grids(n), largest // _ROOM, largest)
+        return *explored(lumped_grids(n), largest), _LUMPED_SHARES
+    rows, found = explored(residual_grids(n), largest // _ROOM)
     if not len(found.cut):
         return rows, found, _RESIDUAL_SHARES
-    return *_explored_all(place, grids(n), largest, largest), _SHARES
+    return *explored(grids(n), largest), _SHARES
 
 
-def _explored_all(
-    place: Plateaus, chosen: list[Grid], room: int, largest: int
-) -> tuple[RowProduct, Product]:
-    """Explore the first of some grids with so many nodes at most."""
-    walk = SharedRow(place, chosen)
+def _rows(place: Plateaus, chosen: list[Grid], largest: int, *, timed: bool) -> RowProduct:
+    """Return a walk as a product.
+
+    Raises
+    ------
+    StateSpaceTooLargeError
+        Nothing bounds what is left where a walk is cut off.
+    """
+    walk = SharedRow(place, chosen, timed=timed)
     if walk.anywhere is None:
         raise too_large(largest)
-    rows = RowProduct(walk)
-    return rows, rows.explore(room, phased=False)
+    return RowProduct(walk)
 
 
-def enclose_sharply(place: Plateaus, moments: int, *, largest: int) -> Answer:
+def enclose_sharply(place: Plateaus, moments: int, *, largest: int, timed: bool = False) -> Answer:
     """Return the same from one grid that tells rewards of the target apart, the likeliest first.
 
     With a bridge for each plateau nearly nothing stays open on it; what is cut off is counted by
@@ -189,13 +214,11 @@ def enclose_sharply(place: Plateaus, moments: int, *, largest: int) -> Answer:
     ------
     CrossingError, StateSpaceTooLargeError, SolverError
     """
-    walk = SharedRow(place, [sharp_grid(place.law.n)])
-    if walk.anywhere is None:
-        raise too_large(largest)
-    found = RowProduct(walk).explore(largest, _SPARE)
+    rows = _rows(place, [sharp_grid(place.law.n)], largest, timed=timed)
+    found = rows.explore(largest, _SPARE)
     if found.left > _MOST_LEFT * place.law.n:
         raise too_large(largest)
-    return _answer(walk, found, found, moments)
+    return _answer(rows, found, found, moments)
 
 
 def _about(walk: SharedRow, found: Product) -> tuple[FloatArray, FloatArray]:
@@ -230,9 +253,9 @@ def _explored(walk: SharedRow, found: Product) -> Explored:
     )
 
 
-def _answer(walk: SharedRow, found: Product, phases: Product | None, moments: int) -> Answer:
+def _answer(rows: RowProduct, found: Product, phases: Product | None, moments: int) -> Answer:
     """Bound E[T] on one exploration and the phases on another; without it by E[T] only."""
-    whole = _explored(walk, found)
+    walk, whole = rows.walk, _explored(rows.walk, found)
     total, counted = whole.total(), counted_phases(walk.law)[1:]
     if phases is None:
         quantities = [total, *(Quantity.enclosed(fmpq(0), total.upper) for _ in counted)]
@@ -241,7 +264,16 @@ def _answer(walk: SharedRow, found: Product, phases: Product | None, moments: in
         others = list(map(parts.phase, counted[:-1]))
         quantities = [total, *others, _rest(total, others)]
     values = [[q, *[UNKNOWN] * (moments - 1)] for q in quantities]
+    if walk.timed and moments > 1:
+        variance = attempt(lambda: _variance(rows, found, whole, total), (SolverError,))
+        values[0][1] = UNKNOWN if isinstance(variance, Refused) else variance
     return Answer(values, "crossing", len(found.nodes), undecided=whole.undecided())
+
+
+def _variance(rows: RowProduct, found: Product, whole: Explored, mean: Quantity) -> Quantity:
+    """Return what is known of Var[T]."""
+    left = product_left(rows, found, whole.most) if whole.most.any() else None
+    return variance_of(found.system, product_edges(rows, found), found.steps, mean, left)
 
 
 def _rest(total: Quantity, others: list[Quantity]) -> Quantity:

@@ -20,17 +20,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from flint import arb
 
+from markov_lrsao.exact.series import Element
 from markov_lrsao.model.law import UP
 from markov_lrsao.values.entries import NO_ENTRY
-from markov_lrsao.values.options import CERTAIN, LOST, Ends, ends_of
+from markov_lrsao.values.options import LOST, OPTIMUM
 from markov_lrsao.values.policies import FloatArray, FloatSystem
-from markov_lrsao.values.row_tables import Events, Growing, Lists, move_tables, slope_tables
+from markov_lrsao.values.row_tables import (
+    Events,
+    Growing,
+    Lists,
+    move_tables,
+    slope_tables,
+)
 from markov_lrsao.values.shared_row import SharedRow
-from markov_lrsao.values.ways import Told, Walk, Ways
+from markov_lrsao.values.ways import Told, Walk, Way, Ways, way_of
 from markov_lrsao.values.word_lumps import Words
 
-__all__ = ["Product", "RowProduct", "Widths"]
+__all__ = ["Edges", "Product", "RowProduct", "Widths"]
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
 """Entries and their orders."""
@@ -43,6 +51,7 @@ _ROUND = 4.0
 """From round to round nodes that matter so many times less are looked at."""
 _LEAST = 1e-18
 _PARTED, _TOLD, _CHOSEN = range(3)
+_ALL: Element = (arb(1), arb(0), arb(0))
 
 
 class Widths(NamedTuple):
@@ -58,6 +67,25 @@ _NOTHING_KNOWN = Widths(
 )
 
 
+class Edges(NamedTuple):
+    """Edges in the order of options, and where their weights come from.
+
+    Attributes
+    ----------
+    option, target, share : as in `markov_lrsao.values.second_moments.TimedEdges`
+    kind, place, told : a table of weights, a place in it, and that of a maximum that was told
+    forgotten : bounds of the variance of steps that relaxing the row forgets
+    """
+
+    option: npt.NDArray[np.int64]
+    target: IntArray
+    share: FloatArray
+    kind: npt.NDArray[np.int8]
+    place: npt.NDArray[np.int64]
+    told: IntArray
+    forgotten: FloatArray
+
+
 class Product(NamedTuple):
     """What was found: options grouped by owner, and the nodes they lead to.
 
@@ -70,6 +98,7 @@ class Product(NamedTuple):
     cut : nodes that were not looked at
     left : about the steps that these may add to E[T]
     open : number of nodes in which a comparison stays open
+    edges : of a timed walk, what its edges' weights are made of
     """
 
     nodes: IntArray
@@ -80,6 +109,7 @@ class Product(NamedTuple):
     cut: npt.NDArray[np.int64]
     left: float
     open: int
+    edges: Edges | None
 
     @property
     def phases(self) -> IntArray:
@@ -105,6 +135,7 @@ class RowProduct:
         self._relaxed = np.zeros((levels, _SEEN), dtype=np.int32)
         self._keys = np.full(_FIRST_ROOM, -1, dtype=np.int64)
         self._items = np.zeros(_FIRST_ROOM, dtype=np.int32)
+        self._forgotten = np.zeros(_FIRST_ROOM)
         self._known = 0
         self._moves = move_tables(walk, self._events)
         self._slopes = slope_tables(walk)
@@ -186,7 +217,7 @@ class RowProduct:
         cost = bound * floor
         limits = np.zeros(len(walk.values.grids))
         limits[: len(thresholds)] = thresholds
-        room = _Room(most, 4 + 2 * len(walk.slopes))
+        room = _Room(most, 4 + 2 * len(walk.slopes), timed=walk.timed)
         nodes, count, table, weights = room.graph
         masses, state, found, options = room.masses, room.state, room.found, room.options
         queue, ends, waiting, waits = room.queue, room.ends, room.waiting, room.waits
@@ -200,10 +231,10 @@ class RowProduct:
         while True:
             status = explore(
                 queue, ends, waiting, waits, least, most, self._moves, constants[0],
-                self._slopes, self._setting, (self._keys, self._items), self._programs,
-                self._hands.arrays, self._seens.arrays, gaps, found, options, room.graph,
-                tuple(widths), *constants[1:], masses, state, expanded, limits, cost, last,
-                room.work,
+                self._slopes, self._setting, (self._keys, self._items, self._forgotten),
+                self._programs, self._hands.arrays, self._seens.arrays, gaps, found, options,
+                room.graph, tuple(widths), *constants[1:], masses, state, expanded, limits, cost,
+                last, room.work,
             )  # fmt: skip
             if status == FULL or expanded[0] >= most:
                 break
@@ -273,7 +304,24 @@ class RowProduct:
             cut,
             float((masses[cut] * self._most_left[nodes[cut, 1]]).sum()),
             several,
+            self._edges(found, rows, edges),
         )
+
+    def _edges(self, found: Any, option: npt.NDArray[np.int64], size: int) -> Edges | None:
+        if not self.walk.timed:
+            return None
+        targets, _, most, _, *sources = (x[:size].copy() for x in found)
+        return Edges(option, targets, most, *sources)
+
+    def untold(self, row: int) -> float:
+        """Return a bound of the variance of all steps that climbs of a row have not told."""
+        entries, order = self.rows[row]
+        return self.walk.untold(Walk(0, 0, (), entries, (), order))
+
+    @property
+    def weights(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The weights of what is told before a choice, when handed down, and of maxima seen."""
+        return self._ways.weights, self._hands.weights, self._seens.weights
 
     def _start(self, level: int) -> list[int]:
         state = self.walk.normal(self.walk.start(), level)
@@ -285,27 +333,29 @@ class RowProduct:
         """Answer all questions that the kernel had."""
         wanted = np.unique(gaps[0][: gaps[1][0]])
         gaps[1][0] = 0
-        items = np.array([self._item(int(key)) for key in wanted.tolist()], dtype=np.int32)
+        found = [self._item(int(key)) for key in wanted.tolist()]
+        items = np.array([item for item, _ in found], dtype=np.int32)
+        forgotten = np.array([steps for _, steps in found], dtype=np.float64)
         self._known += len(wanted)
         if 2 * self._known > len(self._keys):
             self._enlarge()
-        from markov_lrsao.values.kernels.row_product import insert
+        from markov_lrsao.values.kernels.row_maps import insert
 
-        insert(self._keys, self._items, wanted, items)
+        insert((self._keys, self._items, self._forgotten), wanted, items, forgotten)
 
     def _enlarge(self) -> None:
-        from markov_lrsao.values.kernels.row_product import insert
+        from markov_lrsao.values.kernels.row_maps import insert
 
         size = len(self._keys)
         while size < 4 * self._known:
             size *= 2
-        keys, items = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int32)
+        maps = (np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int32), np.zeros(size))
         there = self._keys >= 0
-        insert(keys, items, self._keys[there], self._items[there])
-        self._keys, self._items = keys, items
+        insert(maps, self._keys[there], self._items[there], self._forgotten[there])
+        self._keys, self._items, self._forgotten = maps
 
-    def _item(self, key: int) -> int:
-        """Answer one question."""
+    def _item(self, key: int) -> tuple[int, float]:
+        """Answer one question; of a change of a row also tell what relaxing it forgets."""
         from markov_lrsao.values.kernels.row_product import EVENT, HAND, PROGRAM
 
         key, seen = key >> 16, (key & 0xFFFF) - 1
@@ -318,14 +368,15 @@ class RowProduct:
         if tag == EVENT:
             above = NO_ENTRY if seen < 0 else self._seen[seen]
             after = self._events.changes[event](state, above)
-            return self._row(self.walk.normal_row(after.entries, after.order, level, hidden))
+            relaxed = self.walk.normal_row(after.entries, after.order, level, hidden)
+            forgotten = self.walk.forgotten(after, after._replace(entries=relaxed[0]))
+            return self._row(relaxed), forgotten
         if tag == PROGRAM:
-            return self._program(state, level)
+            return self._program(state, level), 0.0
         if tag == HAND:
-            return self._hands.add(
-                [(self._of(w.target), w.share) for w in self.walk.without_laws(state)]
-            )
-        return self._seens.add(self._maxima(entries, seen, hidden, event, level))
+            ways = self.walk.without_laws(state)
+            return self._hands.add([(self._of(w.target), w) for w in ways]), 0.0
+        return self._seens.add(self._maxima(entries, seen, hidden, event, level)), 0.0
 
     def _of(self, state: Walk | int) -> int:
         assert isinstance(state, Walk)
@@ -333,13 +384,10 @@ class RowProduct:
 
     def _maxima(
         self, entries: tuple[int, ...], seen: int, s: int, action: int, level: int
-    ) -> list[tuple[int, Ends]]:
+    ) -> list[tuple[int, Way]]:
         old = NO_ENTRY if seen < 0 else self._seen[seen]
         return [
-            (
-                self._seen_number(x.entry),
-                CERTAIN if x.weight is None else ends_of(x.weight[0]),
-            )
+            (self._seen_number(x.entry), way_of(OPTIMUM, x.weight or _ALL, x.untold))
             for x in self.walk.ends.seen_after(entries, old, s, action, level)
         ]
 
@@ -360,10 +408,10 @@ class RowProduct:
 
     def _add_told(self, kind: int, options: list[Ways]) -> int:
         for option in options:
-            self._add_option(-1, 0, [(self._of(w.target), w.share) for w in option.targets])
+            self._add_option(-1, 0, [(self._of(w.target), w) for w in option.targets])
         return self._end_program(kind)
 
-    def _add_option(self, row: int, group: int, ways: list[tuple[int, Ends]]) -> None:
+    def _add_option(self, row: int, group: int, ways: list[tuple[int, Way]]) -> None:
         self._option_row.extend([row])
         self._option_group.extend([group])
         self._ways.add(ways)
@@ -383,7 +431,7 @@ class RowProduct:
 class _Room:
     """Arrays of one exploration: nodes, options, edges, and who waits for what."""
 
-    def __init__(self, most: int, fields: int) -> None:
+    def __init__(self, most: int, fields: int, *, timed: bool) -> None:
         nodes, edges, options = 4 * most + 200_000, 12 * most + 200_000, 4 * most + 200_000
 
         def zeros(size: int, dtype: Any = np.float64) -> Any:
@@ -393,7 +441,11 @@ class _Room:
         numbers = np.zeros((nodes, fields), dtype=np.int32)
         self.graph = (numbers, zeros(1, np.int64), table, np.full(nodes, -1.0))
         self.masses, self.state = zeros(nodes), zeros(nodes, np.int8)
-        self.found = (zeros(edges, np.int32), zeros(edges), zeros(edges), zeros(1, np.int64))
+        noted = edges if timed else 0
+        self.found = (
+            *(zeros(edges, np.int32), zeros(edges), zeros(edges), zeros(1, np.int64)),
+            *(zeros(noted, np.int8), zeros(noted, np.int64), zeros(noted, np.int32), zeros(noted)),
+        )
         sizes = (zeros(options), zeros(options), zeros(options, np.int64))
         self.options = (zeros(options, np.int32), *sizes, zeros(1, np.int64))
         self.queue, self.ends = zeros(nodes, np.int32), zeros(2, np.int64)
@@ -418,6 +470,6 @@ class _Room:
 
 
 def _number_first(nodes: IntArray, table: IntArray) -> None:
-    from markov_lrsao.values.kernels.row_product import number
+    from markov_lrsao.values.kernels.row_maps import number
 
     number(nodes, np.zeros(1, dtype=np.int64), table, nodes[0].copy())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,34 @@ from markov_lrsao.model.law import DOWN, UP
 from markov_lrsao.values.entries import NO_ENTRY
 from markov_lrsao.values.options import Ends, ends_of
 from markov_lrsao.values.passings import passings
+from markov_lrsao.values.policies import FloatArray
 from markov_lrsao.values.shared_row import SharedRow
-from markov_lrsao.values.ways import Walk
+from markov_lrsao.values.ways import Walk, Way
 from markov_lrsao.values.word_lumps import Words
 
-__all__ = ["Events", "Growing", "Lists", "move_tables", "slope_tables"]
+__all__ = [
+    "WEIGHT",
+    "Events",
+    "Growing",
+    "Lists",
+    "lumps",
+    "move_tables",
+    "slope_tables",
+    "weight_of",
+]
 
+WEIGHT = 9
+"""Columns of a weight: ends of share, first and second coefficient, what it does not tell, and ends
+of those parts of the first coefficient that are negative where others are not."""
 Change = Callable[[Walk, int], Walk]
 """From a state and the maximum that is seen, if any, to the state after it."""
 _EVENTS = 1 << 12
 _FIRST_ROOM = 1 << 16
+
+
+def weight_of(way: Way) -> tuple[float, ...]:
+    """Return a way's weight as numbers."""
+    return (*way.share, *way.first, *way.second, way.untold, 0.0, 0.0)
 
 
 class Growing:
@@ -42,19 +60,26 @@ class Growing:
 
 
 class Lists:
-    """Lists of ways, one behind the other: where each begins, rows, probabilities."""
+    """Lists of ways, one behind the other: where each begins, rows, weights."""
 
     def __init__(self) -> None:
         self._first, self._row = Growing(np.int32, [0]), Growing(np.int32)
         self._low, self._high = Growing(np.float64), Growing(np.float64)
+        self._weights = Growing(np.float64)
 
-    def add(self, ways: Sequence[tuple[int, Ends]]) -> int:
+    def add(self, ways: Sequence[tuple[int, Way]]) -> int:
         """Add a list and return its number."""
         self._row.extend([row for row, _ in ways])
-        self._low.extend([low for _, (low, _) in ways])
-        self._high.extend([high for _, (_, high) in ways])
+        self._low.extend([way.share[0] for _, way in ways])
+        self._high.extend([way.share[1] for _, way in ways])
+        self._weights.extend([x for _, way in ways for x in weight_of(way)])
         self._first.extend([self._row.size])
         return self._first.size - 2
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weights of all ways, a row each."""
+        return self._weights.items[: self._weights.size].reshape(-1, WEIGHT)
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -132,6 +157,15 @@ def move_tables(walk: SharedRow, events: Events) -> tuple[Any, ...]:
     return (plateau, accepted, event, reads, rejected, bridge, climbing, climb_steps, end, shares)
 
 
+def lumps(walk: SharedRow) -> Iterator[tuple[Words, int, int, list[int], list[int]]]:
+    """Yield all lumps: kind, slope, name, word -> name of its lump, words of the lump."""
+    for kind in dict.fromkeys(grid.words for grid in walk.values.grids):
+        for s, slope in enumerate(walk.slopes):
+            lump_of = [walk.lumps[kind].name(s, w) for w in range(len(slope.words))]
+            for name in sorted(set(lump_of)):
+                yield kind, s, name, lump_of, walk.lumps[kind].members(s, name)
+
+
 def slope_tables(walk: SharedRow) -> tuple[Any, ...]:
     """Tabulate slopes: words, options of lumps of them (`markov_lrsao.values.passings`), ways."""
     slopes, kinds = walk.slopes, [grid.words for grid in walk.values.grids]
@@ -146,21 +180,22 @@ def slope_tables(walk: SharedRow) -> tuple[Any, ...]:
             entry[s, w] = word.entry
             found = slope.learnt[w]
             learnt[s, w] = -1 if found is None else found
-        for level, kind in enumerate(kinds):
-            lump_of = [walk.lumps[kind].name(s, w) for w in range(len(slope.words))]
-            for name in sorted(set(lump_of)):
-                if (kind, s, name) not in known:
-                    begin = len(steps)
-                    words = walk.lumps[kind].members(s, name)
-                    for x in passings(slope, words, lump_of, walk.longest):
-                        steps.append(x.steps)
-                        for way, chance in x.ways.items():
-                            side.append(way[0])
-                            after.append(way[1])
-                            ends.append(chance)
-                        first_way.append(len(side))
-                    known[kind, s, name] = (begin, len(steps))
-                options[level, s, name] = known[kind, s, name]
+    # What options that are averages of others tell of the time is not an average: all are kept.
+    longest = None if walk.timed else walk.longest
+    for kind, s, name, lump_of, words in lumps(walk):
+        begin = len(steps)
+        for x in passings(slopes[s], words, lump_of, longest):
+            steps.append(x.steps)
+            for way, chance in x.ways.items():
+                side.append(way[0])
+                after.append(way[1])
+                ends.append(chance)
+            first_way.append(len(side))
+        known[kind, s, name] = (begin, len(steps))
+    for level, kind in enumerate(kinds):
+        for (other, s, name), option in known.items():
+            if other == kind:
+                options[level, s, name] = option
     low, high = np.array(ends).T.copy()
     ways = (np.array(first_way, np.int32), np.array(side, np.int32), np.array(after, np.int32))
     return (entry, learnt, options, np.array(steps), *ways, low, high)

@@ -35,16 +35,27 @@ deviation of all that climbs have not told: nothing is known of them any more.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
+from markov_lrsao.exact.moments import central_enclosures
+from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.values.options import LOST
 from markov_lrsao.values.policies import FloatSystem
 from markov_lrsao.values.row_graph import RowGraph
 
-__all__ = ["Left", "TimedEdges", "left_out", "second_factorial_moment", "timed_edges"]
+__all__ = [
+    "Left",
+    "TimedEdges",
+    "left_out",
+    "second_factorial_moment",
+    "timed_edges",
+    "variance_of",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -71,6 +82,23 @@ class TimedEdges:
     first: FloatArray
     untold: FloatArray
     second: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What is left where runs are lost, or states were cut off, per option; 0 where neither is.
+
+    Attributes
+    ----------
+    first, second : bounds of v_1 and of v_2
+    cut : whether the option belongs to a state that was cut off; else its edges to `LOST` count
+    untold : bounds of the variance of steps that states which were cut off have not told
+    """
+
+    first: FloatArray
+    second: FloatArray
+    cut: npt.NDArray[np.bool_]
+    untold: FloatArray
 
 
 def timed_edges(graph: RowGraph) -> TimedEdges:
@@ -149,23 +177,6 @@ def _correlated(
     return found[0] - _ROUNDED * sizes, found[1] + _ROUNDED * sizes
 
 
-@dataclass(frozen=True, eq=False)
-class Left:
-    """What is left where runs are lost, or states were cut off, per option; 0 where neither is.
-
-    Attributes
-    ----------
-    first, second : bounds of v_1 and of v_2
-    cut : whether the option belongs to a state that was cut off; else its edges to `LOST` count
-    untold : bounds of the variance of steps that states which were cut off have not told
-    """
-
-    first: FloatArray
-    second: FloatArray
-    cut: npt.NDArray[np.bool_]
-    untold: FloatArray
-
-
 def left_out(system: FloatSystem, edges: TimedEdges, left: Left) -> float:
     """Return a bound of what E[T (T - 1)] / 2 exceeds that of runs that end when they are lost.
 
@@ -187,3 +198,33 @@ def left_out(system: FloatSystem, edges: TimedEdges, left: Left) -> float:
     later = system.small_bounds(first)
     costs = second + _correlated(edges, np.zeros(len(later)), later, options)[1]
     return float(system.small_bounds(np.maximum(costs, 0.0) * (1 + _ROUNDED))[0])
+
+
+def variance_of(
+    system: FloatSystem,
+    edges: TimedEdges,
+    steps: tuple[FloatArray, FloatArray],
+    mean: Quantity,
+    left: Left | None,
+) -> Quantity:
+    """Return what is known of Var[T].
+
+    Parameters
+    ----------
+    mean : bounds of E[T]
+    left : what is left where runs are lost or states were cut off; None: they are nowhere
+
+    Raises
+    ------
+    SolverError
+    """
+    low, high = second_factorial_moment(system, edges, steps)
+    if left is not None:
+        # The sum of two maxima is at least the maximum of the sum.
+        high = math.nextafter(high + left_out(system, edges, left), math.inf)
+    assert mean.upper is not None
+    ends = [
+        (fmpq(1), m, fmpq(*c.as_integer_ratio()))
+        for m, c in ((mean.lower, low), (mean.upper, high))
+    ]
+    return central_enclosures(*ends)[1]

@@ -38,7 +38,7 @@ from markov_lrsao.values.entries import NO_ENTRY, UNORDERED, Climb, Entries, Gri
 from markov_lrsao.values.options import CERTAIN, LOST, NOTHING, OPTIMUM, Ends, ends_of
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.row_orders import RowOrders
-from markov_lrsao.values.slope_ends import SlopeEnds
+from markov_lrsao.values.slope_ends import SlopeEnds, largest_gain
 from markov_lrsao.values.slopes import TIMED, coupling_error, waiting
 from markov_lrsao.values.ways import Told, Walk, Way, Ways, way_of
 from markov_lrsao.values.word_lumps import Lumps, Words
@@ -93,7 +93,7 @@ class SharedRow:
         laws = (self.alpha, self.lam, p.alpha * p.r)
         self.values = Entries(self.n, laws, grids, fmpq(1, prime), marks, _DEPTHS)
         # A maximum that is seen is 0, or alpha gain + (1 - alpha) (less) + alpha gamma maximum.
-        gains = [self._largest_gain(slope.last) for slope in self.slopes]
+        gains = [largest_gain(self.law, slope.last) for slope in self.slopes]
         self.anything = tuple(
             self.values.number(fmpq(-1, prime), gain + p.gamma * largest, closed=True)
             for gain in gains
@@ -114,17 +114,6 @@ class SharedRow:
     def longest(self) -> float | None:
         """A bound of E[steps left] in every state, if there is one."""
         return None if self.anywhere is None else self.anywhere.largest
-
-    def _largest_gain(self, position: int) -> fmpq:
-        law = self.law
-        return max(
-            (
-                law.reward(position, a, UP)
-                for a in range(len(law.actions))
-                if law.accepted[position, a, UP] and not law.accepted[position, a, DOWN]
-            ),
-            default=fmpq(0),
-        )
 
     @property
     def apart(self) -> float:

@@ -20,13 +20,13 @@ from flint import arb, arb_mat, fmpq
 
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.series import Element, multiply
-from markov_lrsao.model.law import DOWN, UP
+from markov_lrsao.model.law import DOWN, UP, StepLaw
 from markov_lrsao.values.entries import NO_ENTRY, Climb, Entries, Range
 from markov_lrsao.values.options import Ends, ends_of, times
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.slopes import Slope
 
-__all__ = ["Seen", "SlopeEnds"]
+__all__ = ["Seen", "SlopeEnds", "largest_gain"]
 
 _MOST_REJECTIONS = 6
 
@@ -137,6 +137,18 @@ class SlopeEnds:
             with_high = any(r.with_upper for r in ranges if r.upper == high)
             self._largest[entries] = Range(low, high, with_low, with_high)
         return self._largest[entries]
+
+
+def largest_gain(law: StepLaw, position: int) -> fmpq:
+    """Return the largest reward of an action that a slope's topmost row may keep; 0: of none."""
+    return max(
+        (
+            law.reward(position, a, UP)
+            for a in range(len(law.actions))
+            if law.accepted[position, a, UP] and not law.accepted[position, a, DOWN]
+        ),
+        default=fmpq(0),
+    )
 
 
 def _falls(slope: Slope) -> list[float]:

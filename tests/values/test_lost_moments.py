@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from markov_lrsao import Landscape, runtime
 from markov_lrsao.model.families import regions
 from markov_lrsao.model.law import DOWN, UP, StepLaw
-from markov_lrsao.values import relearning
+from markov_lrsao.values import relearning, second_moments
 from markov_lrsao.values.anywhere import Anywhere, bounds_anywhere
 from markov_lrsao.values.lost_moments import second_anywhere
 from markov_lrsao.values.options import LOST
@@ -147,7 +147,7 @@ def test_variances_hold_whatever_is_cut_off(most: int, monkeypatch: pytest.Monke
     found = relearning._bounded(graph, 2).values[0][1]
     assert found.upper is not None
     assert found.lower <= truth <= found.upper
-    monkeypatch.setattr(relearning, "left_out", lambda *_: 0.0)
+    monkeypatch.setattr(second_moments, "left_out", lambda *_: 0.0)
     ended = relearning._bounded(graph, 2).values[0][1]
     assert ended.upper is not None
     assert ended.upper < truth

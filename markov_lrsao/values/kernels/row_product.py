@@ -2,9 +2,10 @@
 
 A node is (level, position, phase, row, words of slopes, maxima seen). What happens to a row is
 looked up in a map that Python fills (`markov_lrsao.values.row_product`); a node that meets a gap in
-it waits. A key of the map is
+it waits (`markov_lrsao.values.kernels.row_maps`).
 
-    tag, level, hidden slopes (or a slope), row, event (or an action), maximum seen.
+Where edges are to have weights that know the time, each notes where it comes from: a kind of table
+and an index in it, a maximum that was told, and what is forgotten by relaxing the row.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
@@ -13,79 +14,37 @@ from __future__ import annotations
 import numpy as np
 
 from markov_lrsao.compiled import compiled
+from markov_lrsao.values.kernels.row_maps import find, look_up, number, question, seek
 
 __all__ = [
+    "CLIMB",
     "EVENT",
     "FULL",
     "GAPS",
     "HAND",
+    "HANDED",
+    "MOVE",
+    "PASSAGE",
     "PROGRAM",
     "SEEN",
+    "TOLD",
     "WORKED",
     "explore",
-    "insert",
-    "number",
 ]
 
 EVENT, PROGRAM, HAND, SEEN = 0, 1, 2, 3
 WORKED, GAPS, FULL = 0, 1, 2
+MOVE, CLIMB, TOLD, HANDED, PASSAGE = 0, 1, 2, 3, 4
+"""Tables of weights."""
 _PARTED, _TOLD = 0, 1
 _OPTIMUM, _LOST = -1, -2
 _DOWN, _UP = 0, 1
 
 
 @compiled(forceinline=True, allocates=False)
-def _mixed(z):
-    """Return well mixed bits of an integer (splitmix64's finisher)."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@compiled(forceinline=True, allocates=False)
 def _copy(to, node):
     for k in range(len(to)):
         to[k] = node[k]
-
-
-@compiled(forceinline=True, allocates=False)
-def _key(tag, level, hidden, row, event, seen):
-    head = (((np.int64(tag) << 3 | np.int64(level)) << 3 | np.int64(hidden)) << 24) | np.int64(row)
-    return (head << 12 | np.int64(event)) << 16 | np.int64(seen + 1)
-
-
-@compiled(allocates=False)
-def _find(keys, key):
-    """Return where a key stands, or where it would."""
-    mask = np.uint64(len(keys) - 1)
-    at = _mixed(np.uint64(key)) & mask
-    while keys[at] != -1 and keys[at] != key:
-        at = (at + np.uint64(1)) & mask
-    return at
-
-
-@compiled(allocates=False)
-def insert(keys, items, new_keys, new_items):
-    """Put items into a map that has room for them."""
-    for i in range(len(new_keys)):
-        at = _find(keys, new_keys[i])
-        keys[at] = new_keys[i]
-        items[at] = new_items[i]
-
-
-@compiled(allocates=False)
-def _look_up(maps, tag, level, hidden, row, event, seen, gaps):
-    """Return an item of the map; -1: there is none yet, and it is asked for."""
-    keys, items = maps
-    key = _key(tag, level, hidden, row, event, seen)
-    at = _find(keys, key)
-    if keys[at] == key:
-        return items[at]
-    wanted, number = gaps
-    if number[0] < len(wanted):
-        wanted[number[0]] = key
-        number[0] += 1
-    return np.int32(-1)
 
 
 @compiled(forceinline=True, allocates=False)
@@ -112,80 +71,44 @@ def _normal_words(node, level, hidden, lump, blunt, anything, relaxed):
             node[4 + slopes + s] = relaxed[level, node[4 + slopes + s]]
 
 
-@compiled(allocates=False)
-def number(nodes, count, table, node):
-    """Return the number of a node, and whether it is new."""
-    mixed = np.uint64(0)
-    for x in node:
-        mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + np.uint64(x + 2))
-    mask = np.uint64(len(table) - 1)
-    at = mixed & mask
-    while table[at] >= 0:
-        i = table[at]
-        same = True
-        for k in range(len(node)):
-            if nodes[i, k] != node[k]:
-                same = False
-                break
-        if same:
-            return i, False
-        at = (at + np.uint64(1)) & mask
-    if count[0] >= len(nodes):
-        return -1, False
-    i = count[0]
-    table[at] = i
-    for k in range(len(node)):
-        nodes[i, k] = node[k]
-    count[0] += 1
-    return i, True
+@compiled(forceinline=True, allocates=False)
+def _add(target, low, high, source, forgotten, found):
+    """Add an edge; `source` has the kind and the index of a weight, and a maximum told, or -1."""
+    targets, lows, highs, edges, kinds, indices, told, forgot = found
+    e = edges[0]
+    targets[e], lows[e], highs[e] = target, low, high
+    if len(kinds) == len(targets):
+        kinds[e], indices[e], told[e] = source
+        forgot[e] = forgotten
+    edges[0] += 1
 
 
 @compiled(allocates=False)
-def _seek(nodes, table, node):
-    """Return the number of a node that is known, or -1."""
-    mixed = np.uint64(0)
-    for x in node:
-        mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + np.uint64(x + 2))
-    mask = np.uint64(len(table) - 1)
-    at = mixed & mask
-    while table[at] >= 0:
-        i = table[at]
-        same = True
-        for k in range(len(node)):
-            if nodes[i, k] != node[k]:
-                same = False
-                break
-        if same:
-            return i
-        at = (at + np.uint64(1)) & mask
-    return -1
-
-
-@compiled(allocates=False)
-def _emit(dry, work, level, row, event, seen, low, high, setting, maps, gaps, found, graph, before):
+def _emit(dry, work, level, row, event, seen, low, high, source, setting, maps, gaps, found, graph,
+          before):  # fmt: skip
     """Add a way to the node in `work`, whose row is still to be looked up; False: a gap."""
     last, negligible, lump, blunt, anything, relaxed = setting
     node, image = work
     slopes = len(anything)
     words = node[4 : 4 + slopes]
-    hidden = _hidden(words, node[1], last, negligible)
-    after = _look_up(maps, EVENT, level, hidden, row, event, seen, gaps)
+    once = _hidden(words, node[1], last, negligible)
+    after = look_up(maps, EVENT, level, once, row, event, seen, gaps)
     if after < 0:
         return False
-    _normal_words(node, level, hidden, lump, blunt, anything, relaxed)
+    _normal_words(node, level, once, lump, blunt, anything, relaxed)
     node[0], node[3] = level, after
     old_nodes, old_table, old_widths = before
     width = -1.0
     if len(old_widths) and level > 0:
         _copy(image, node)
         hidden = _hidden(words, node[1], last, negligible)
-        coarse = _look_up(maps, EVENT, 0, hidden, after, 0, -1, gaps)
+        coarse = look_up(maps, EVENT, 0, hidden, after, 0, -1, gaps)
         if coarse < 0:
             return False
         if not dry:
             _normal_words(image, 0, hidden, lump, blunt, anything, relaxed)
             image[0], image[2], image[3] = 0, 0, coarse  # (widths are of all phases together)
-            j = _seek(old_nodes, old_table, image)
+            j = seek(old_nodes, old_table, image)
             if j >= 0:
                 width = old_widths[j]
     if dry:
@@ -194,21 +117,12 @@ def _emit(dry, work, level, row, event, seen, low, high, setting, maps, gaps, fo
     i, new = number(nodes, count, table, node)
     if new:
         weights[i] = width
-    targets, lows, highs, edges = found
-    targets[edges[0]] = i
-    lows[edges[0]] = low
-    highs[edges[0]] = high
-    edges[0] += 1
+    forgotten = 0.0
+    if len(found[4]) == len(found[0]):
+        key = question(EVENT, level, once, row, event, seen)
+        forgotten = maps[2][find(maps[0], key)]
+    _add(i, low, high, source, forgotten, found)
     return True
-
-
-@compiled(allocates=False)
-def _fixed(target, low, high, found):
-    targets, lows, highs, edges = found
-    targets[edges[0]] = target
-    lows[edges[0]] = low
-    highs[edges[0]] = high
-    edges[0] += 1
 
 
 @compiled(allocates=False)
@@ -238,20 +152,21 @@ def _cross(dry, i, s, work, origin, plain, slopes_of, setting, maps, seens, gaps
         for x in range(first_way[o], first_way[o + 1]):
             if side[x] == _DOWN and hides:
                 if not dry:
-                    _fixed(_LOST, low[x], high[x], found)
+                    _add(_LOST, low[x], high[x], (PASSAGE, x, -1), 0.0, found)
                 continue
             _copy(node, origin)
             node[4 + s] = after[x]
             if side[x] == _DOWN:
                 node[1] = first_position[s] - 1
-                fine &= _emit(dry, work, level, origin[3], 0, -1, low[x], high[x], setting, maps,
-                              gaps, found, graph, before)  # fmt: skip
+                fine &= _emit(dry, work, level, origin[3], 0, -1, low[x], high[x],
+                              (PASSAGE, x, -1), setting, maps, gaps, found, graph,
+                              before)  # fmt: skip
                 continue
             action = learnt[s, after[x]]
             first, end = -1, 0
             if action >= 0:
                 old = origin[4 + slopes + s] if waits else np.int32(-1)
-                listed = _look_up(maps, SEEN, level, s, origin[3], action, old, gaps)
+                listed = look_up(maps, SEEN, level, s, origin[3], action, old, gaps)
                 if listed < 0:
                     fine = False
                     continue
@@ -267,8 +182,8 @@ def _cross(dry, i, s, work, origin, plain, slopes_of, setting, maps, seens, gaps
                     a, b = a * seen_low[y] * (1 - 1e-15), b * seen_high[y] * (1 + 1e-15)
                 else:
                     node[4 + slopes + s] = -1
-                fine &= _emit(dry, work, level, origin[3], 0, -1, a, b, setting, maps, gaps,
-                              found, graph, before)  # fmt: skip
+                fine &= _emit(dry, work, level, origin[3], 0, -1, a, b, (PASSAGE, x, y), setting,
+                              maps, gaps, found, graph, before)  # fmt: skip
     return fine
 
 
@@ -286,13 +201,13 @@ def _act(dry, i, row, group, work, origin, moves, plain, setting, maps, gaps, fo
             _begin_option(i, climb_steps[p, 0], climb_steps[p, 1], options, found[3])
         if end[k] + 1 == n:
             if not dry:
-                _fixed(_OPTIMUM, 1.0, 1.0, found)
+                _add(_OPTIMUM, 1.0, 1.0, (CLIMB, p, -1), 0.0, found)
             return True
         _copy(node, origin)
         node[1] = end[k] + 1
         node[2] = max(node[2], milestone[node[1]])
-        return _emit(dry, work, level, row, climbing[p], -1, 1.0, 1.0, setting, maps, gaps, found,
-                     graph, before)  # fmt: skip
+        return _emit(dry, work, level, row, climbing[p], -1, 1.0, 1.0, (CLIMB, p, -1), setting,
+                     maps, gaps, found, graph, before)  # fmt: skip
     if not dry:
         _begin_option(i, 1.0, 1.0, options, found[3])
     number = 0
@@ -307,22 +222,23 @@ def _act(dry, i, row, group, work, origin, moves, plain, setting, maps, gaps, fo
             if high == 0.0:
                 continue
             q = p + 2 * d - 1
+            source = (MOVE, (p * 2 + d) * shares.shape[2] + number, -1)
             _copy(node, origin)
             if not accepted[p, a, d]:
-                fine &= _emit(dry, work, level, row, rejected[a], -1, low, high, setting, maps,
-                              gaps, found, graph, before)  # fmt: skip
+                fine &= _emit(dry, work, level, row, rejected[a], -1, low, high, source, setting,
+                              maps, gaps, found, graph, before)  # fmt: skip
                 continue
             if q == n:
                 if not dry:
-                    _fixed(_OPTIMUM, low, high, found)
+                    _add(_OPTIMUM, low, high, source, 0.0, found)
                 continue
             seen = np.int32(-1)
             if reads[p, a, d] >= 0:
                 seen = origin[4 + slopes + reads[p, a, d]]
             node[1] = q
             node[2] = max(node[2], milestone[q])
-            fine &= _emit(dry, work, level, row, event[p, a, d], seen, low, high, setting, maps,
-                          gaps, found, graph, before)  # fmt: skip
+            fine &= _emit(dry, work, level, row, event[p, a, d], seen, low, high, source, setting,
+                          maps, gaps, found, graph, before)  # fmt: skip
     return fine
 
 
@@ -336,7 +252,7 @@ def _expand(dry, i, work, origin, moves, plain, slopes_of, setting, maps, progra
     inside = moves[0][p] >= 0
     if inside or lumped[level]:
         hidden = _hidden(origin[4 : 4 + slopes], p, last, negligible)
-        program = _look_up(maps, PROGRAM, level, hidden, origin[3], 0, -1, gaps)
+        program = look_up(maps, PROGRAM, level, hidden, origin[3], 0, -1, gaps)
         if program < 0:
             return False
         if kind[program] == _PARTED or (inside and kind[program] == _TOLD):
@@ -346,7 +262,8 @@ def _expand(dry, i, work, origin, moves, plain, slopes_of, setting, maps, progra
                 for w in range(first_way[o], first_way[o + 1]):
                     _copy(work[0], origin)
                     if not _emit(dry, work, level, way_row[w], 0, -1, way_low[w], way_high[w],
-                                 setting, maps, gaps, found, graph, before):  # fmt: skip
+                                 (TOLD, w, -1), setting, maps, gaps, found, graph,
+                                 before):  # fmt: skip
                         return False
             return True
         if inside:
@@ -369,7 +286,7 @@ def _hand_down(dry, i, to, work, origin, setting, maps, hands, gaps, found, opti
     first_way, way_row, way_low, way_high = hands
     last, negligible, _, _, anything, _ = setting
     hidden = _hidden(origin[4 : 4 + len(anything)], origin[1], last, negligible)
-    listed = _look_up(maps, HAND, to, hidden, origin[3], 0, -1, gaps)
+    listed = look_up(maps, HAND, to, hidden, origin[3], 0, -1, gaps)
     if listed < 0:
         return False
     if not dry:
@@ -377,8 +294,8 @@ def _hand_down(dry, i, to, work, origin, setting, maps, hands, gaps, found, opti
     fine = True
     for w in range(first_way[listed], first_way[listed + 1]):
         _copy(work[0], origin)
-        fine &= _emit(dry, work, to, way_row[w], 0, -1, way_low[w], way_high[w], setting, maps,
-                      gaps, found, graph, before)  # fmt: skip
+        fine &= _emit(dry, work, to, way_row[w], 0, -1, way_low[w], way_high[w], (HANDED, w, -1),
+                      setting, maps, gaps, found, graph, before)  # fmt: skip
     return fine
 
 
@@ -401,7 +318,7 @@ def explore(queue, ends, waiting, waits, least, most, moves, plain, slopes_of, s
     Returns `GAPS` if nodes wait for gaps in the map, `FULL` if there is no room for more.
     """
     nodes, count, _, weights = graph
-    targets, _, highs, edges = found
+    targets, _, highs, edges = found[:4]
     _, _, _, starts, begun = options
     wanted, asked = gaps
     origin = work[2]
