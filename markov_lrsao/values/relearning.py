@@ -77,11 +77,9 @@ _ROOM = 3
 """What a looser grid leaves to finer ones: two thirds."""
 _SHARES = (0.0, 0.02, 0.1, 1.0)
 """Of the threshold, per grid: looser ones have fewer states."""
-_WIDE_VARIANCE = fmpq(1, 4)
-"""Relative width from which on half a minute more is spent on a variance.
-
-What is wider came from a coarse mesh; the product's are some ten times as wide as its E[T].
-"""
+_WIDE_VARIANCE, _FOR_VARIANCE = fmpq(1, 20), fmpq(1, 500)
+"""Relative width from which on a variance is asked of the product, if that has not told it yet, and
+how narrow its E[T] should be then: variances are some seven times as wide."""
 _LONGEST_TIMED = 300
 """Largest n at which slopes that know the time are made within seconds."""
 _WIDEST = fmpq(100)
@@ -159,21 +157,21 @@ def enclose_shared_row(
         # The product is the faster one where much is asked for, lumps where the default is enough.
         ways = [coarse, product, lumps] if tolerance < TOLERANCE else [coarse, lumps, product]
     with progress("refining values", total=len(ways) + 1) as bar:
-        best = attempt(ways[0], _FAILURES)
+        best, tried = attempt(ways[0], _FAILURES), ways[:1]
         for way in ways[1:]:
             bar.advance()
             if _is_narrow(best, tolerance):
                 break
-            best = _better(best, attempt(way, _FAILURES))
+            best, tried = _better(best, attempt(way, _FAILURES)), [*tried, way]
         bar.advance()
-        # The product has no variance where slopes are long, nor is it always the narrowest then.
+        # Where slopes are long the product is not always the narrowest.
         narrow = _is_narrow(best, tolerance)
         if many:  # what comes now would take many minutes, and tell less
             return _or_ends(best, place, moments)
         if isinstance(best, Refused) or not (narrow or _timed(place, moments)):
             best = _better(best, attempt(refined, _FAILURES))
-        elif _wants_variance(best, place, moments):
-            again = partial(_refined, place, moments, tolerance, fewer)
+        elif product not in tried and _wants_variance(best, place, moments):
+            again = partial(product, tolerance=_FOR_VARIANCE)
             best = _better(best, attempt(again, _FAILURES))
     return _or_ends(best, place, moments)
 

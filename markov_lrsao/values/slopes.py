@@ -330,8 +330,13 @@ def _grown(
         for signs, moves in zip(lowest.states, lowest.moves, strict=True)
     )
     if first == last:
-        nothing = Passage(UP, 0, _certain(fmpq(1), order), arb(0))
-        words = _Adding((Word(DOWN, (), (nothing,)),), lowest, order, numbers.fresh()).words()
+        # Below the only site there is nothing: who comes in passes, from either end.
+        through = _certain(fmpq(1), order)
+        nothing = (
+            Word(DOWN, (), (Passage(UP, 1, through, arb(0)),)),
+            Word(UP, (), (Passage(DOWN, 0, through, arb(0)),)),
+        )
+        words = _Adding(nothing, lowest, order, numbers.fresh()).words()
     for p in range(first + 1, last + 1):
         words = _Adding(words, _Site(law, p, order), order, numbers.fresh()).words()
     return words
