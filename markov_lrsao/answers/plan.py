@@ -254,7 +254,7 @@ def plan(law: StepLaw, options: Options) -> Plan:
                 case Refused():  # undecided, too large, or slopes with too many ways
                     if tiny := _exactly_if_tiny(law, options):
                         return tiny
-                    if not is_small(law) or _slopes_are_machines(place):
+                    if _slopes_are_machines(place):
                         return Relearnt(place)
     found = _by_patterns(law, options)
     match found:
@@ -299,7 +299,7 @@ def _exactly_if_tiny(law: StepLaw, options: Options) -> Plan | None:
 
 
 def _slopes_are_machines(place: Plateaus) -> bool:
-    """Whether the slopes have few histories; where not, small laws have other ways to an answer.
+    """Whether the slopes have few histories; where not, there are other ways to an answer.
 
     Three positions between two plateaus of one bridge have not: it is rewarded at the middle one
     for moves down and up alike, and how often it went down goes on to tell something.

@@ -211,3 +211,7 @@ def test_slopes_with_endless_histories_are_left_to_other_ways() -> None:
     law = StepLaw.of(Landscape.named("regions:widths=2+1+2,bridges=all-but-last", n=10))
     assert not isinstance(several_plateaus(law), Refused)
     assert isinstance(plan(law, Options(tolerance=fmpq(1, 10))), Followed)
+    large = Landscape.named("regions:widths=6+7+7+7+5,bridges=all-but-last", n=44)
+    found = runtime(large)
+    assert found.kind == "exact"
+    assert abs(float(found.total) - 303.3013801870798) < 1e-9
