@@ -24,6 +24,7 @@ from markov_lrsao.answers.inversion import invert
 from markov_lrsao.answers.laws import Distribution
 from markov_lrsao.answers.plan import asked_elsewhere, is_small
 from markov_lrsao.answers.powers import (
+    powers_of_few_patterns,
     powers_of_patterns,
     powers_of_quotient,
     powers_of_values,
@@ -44,6 +45,8 @@ __all__ = ["distribution"]
 Way: TypeAlias = Callable[[StepLaw, int | None, Progress], Distribution | Refused]
 _NARROW = 1e-6
 """An error with which no other way is tried."""
+_LARGEST_FOLLOWED_N = 40
+"""Up to here values are followed through the whole run where nothing else gives the law."""
 
 
 def distribution(
@@ -96,7 +99,10 @@ def distribution(
     if law.algorithm.epsilon != 0 and method == "auto":
         method = "forward"
     signed = method == "auto" and phase is None and by_signs(law)
-    return _best(law, phase, _ways(method, small=small, signed=signed), progress, small=small)
+    ways = _ways(method, small=small, signed=signed)
+    if method == "auto" and not small and law.n <= _LARGEST_FOLLOWED_N:
+        ways = [*ways, powers_of_values]
+    return _best(law, phase, ways, progress, small=small)
 
 
 def _ways(method: str, *, small: bool, signed: bool) -> Sequence[Way]:
@@ -134,8 +140,11 @@ def _best(
             return best  # else runs were given up that a chain with values follows
         found = way(law, phase, progress)
         if isinstance(found, Refused):
-            if found.reason.advised:  # no way can begin
-                raise found.reason
+            if found.reason.advised:  # no way can begin, but for chains of moderate size
+                few = powers_of_few_patterns(law, phase, progress) if len(ways) > 1 else found
+                if isinstance(few, Refused):
+                    raise found.reason
+                return few
             reasons.append(found.reason)
             continue
         best = found if best is None or found.error < best.error else best

@@ -252,7 +252,10 @@ def plan(law: StepLaw, options: Options) -> Plan:
                 case Composed() as found_at_any_n:
                     return found_at_any_n
                 case Refused():  # undecided, too large, or slopes with too many ways
-                    return _exactly_if_tiny(law, options) or Relearnt(place)
+                    if tiny := _exactly_if_tiny(law, options):
+                        return tiny
+                    if _slopes_are_machines(place):
+                        return Relearnt(place)
     found = _by_patterns(law, options)
     match found:
         case Refused(NotAbsorbingError()):
@@ -293,6 +296,15 @@ def _exactly_if_tiny(law: StepLaw, options: Options) -> Plan | None:
         return None
     found = _by_patterns(law, options)
     return None if isinstance(found, Refused) else found
+
+
+def _slopes_are_machines(place: Plateaus) -> bool:
+    """Whether the slopes have few histories; where not, there are other ways to an answer.
+
+    Three positions between two plateaus of one bridge have not: it is rewarded at the middle one
+    for moves down and up alike, and how often it went down goes on to tell something.
+    """
+    return not isinstance(attempt(lambda: place.slopes), Refused)
 
 
 def _quickly(law: StepLaw, options: Options) -> Plan | None:

@@ -37,6 +37,7 @@ from markov_lrsao.values.whole_run import chain_with_values, chains_with_values
 __all__ = [
     "HittingLaw",
     "hitting_law",
+    "powers_of_few_patterns",
     "powers_of_patterns",
     "powers_of_quotient",
     "powers_of_values",
@@ -49,6 +50,7 @@ _TAIL = 1e-15
 _MOST_WORK = 40_000_000_000
 """Transitions times steps: a minute or two."""
 _NARROW = fmpq(1, 10_000)
+_FEW_STATES = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +142,14 @@ def _absorbed(
 def powers_of_patterns(law: StepLaw, phase: int | None, progress: Progress) -> Powers | Refused:
     """Return the law from the joint chain of all patterns."""
     found = joint(law, Options(field="float", progress=progress))
+    if isinstance(found, Refused):
+        return found
+    return attempt(lambda: _powers_of_chain(law, found.chain, phase, progress))
+
+
+def powers_of_few_patterns(law: StepLaw, phase: int | None, progress: Progress) -> Powers | Refused:
+    """Return the same where that takes seconds."""
+    found = joint(law, Options(field="float", max_states=_FEW_STATES, progress=progress))
     if isinstance(found, Refused):
         return found
     return attempt(lambda: _powers_of_chain(law, found.chain, phase, progress))

@@ -30,6 +30,7 @@ from markov_lrsao.answers.searches import (
     start_law,
 )
 from markov_lrsao.errors import NotAbsorbingError, ParameterError
+from markov_lrsao.exact.balls import Ball
 from markov_lrsao.exact.quantity import Quantity
 from markov_lrsao.exact.rationals import RationalLike
 from markov_lrsao.memoryless.reaching import hopeless
@@ -47,6 +48,9 @@ __all__ = ["RestartResult", "from_runs", "restarts"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 _MOST = 4_000_000
+_KNOWN = 0.01
+"""A point of the curve is shown if its error is at most this part of it."""
+_ROUNDED = 5e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +62,10 @@ class RestartResult:
     cutoff : the best cut-off up to the horizon
     value, error : R(cutoff) and a bound of its error
     settled : whether no cut-off beyond the horizon can be better
-    curve : R(c) for c = 0 .. horizon; infinite at 0 and where no run has ended
+    curve : R(c) for c = 0 .. horizon; infinite at 0 and where no run is known to have ended
     mean : E[T] without restarts
     runs : the law was estimated from so many runs, and `error` is a standard error; 0: it is known
+    doubts : bounds of the errors of the curve; None where it is estimated
     """
 
     landscape: str
@@ -73,6 +78,7 @@ class RestartResult:
     mean: Quantity
     curve: FloatArray
     runs: int = 0
+    doubts: FloatArray | None = None
 
     @property
     def pays(self) -> bool:
@@ -101,15 +107,28 @@ class RestartResult:
         }
 
     def _shown(self, count: int = 50) -> list[int]:
-        """Return cut-offs in geometric steps at which the curve is finite."""
-        known = np.flatnonzero(np.isfinite(self.curve))
+        """Return cut-offs in geometric steps at which the curve is known."""
+        finite = np.isfinite(self.curve)
+        if self.doubts is not None:  # where hardly any run has ended, errors may be larger
+            finite &= self.doubts <= _KNOWN * self.curve
+        known = np.flatnonzero(finite)
+        if not known.size:
+            return [self.cutoff]
         grid = np.geomspace(max(known[0], 1), known[-1], count).astype(int)
         near = known[np.searchsorted(known, grid)]  # estimated curves have gaps
         return sorted({*near.tolist(), self.cutoff})
 
+    def _digits(self, cutoff: int) -> str:
+        """Return R(cutoff), of a known law to eight digits or those that are certain."""
+        value = float(self.curve[cutoff])
+        if self.doubts is None:
+            return f"{value:.8g}"
+        doubt = max(float(self.doubts[cutoff]), value * _ROUNDED)
+        return Quantity.of(Ball(value, doubt)).decimal
+
     def __str__(self) -> str:
         """Return a table for people."""
-        rows = [[f"{c:,}", f"{self.curve[c]:.8g}"] for c in self._shown(12)]
+        rows = [[f"{c:,}", self._digits(c)] for c in self._shown(12)]
         within = "" if self.settled else f" up to {len(self.curve) - 1:,} (later ones are open)"
         sure = f"within {self.error:.1e}"
         digits = 10
@@ -271,9 +290,10 @@ def _best(
     wrong = np.concatenate([[0.0], np.cumsum(error)[:-1]])
     slack = wrong * (1.0 + terms * 2.0**-52) + (terms + 4.0) * 2.0**-52 * spent
     with np.errstate(divide="ignore", invalid="ignore"):
-        curve = np.where(reached > 0, spent / reached, np.inf)
+        curve = np.where(reached > error, spent / reached, np.inf)
         upper = np.where(reached > error, (spent + slack) / (reached - error), np.inf)
         lower = np.where(reached + error > 0, (spent - slack) / (reached + error), 0.0)
+        doubts = np.where(reached > error, np.fmax(upper - curve, curve - lower), np.inf)
     curve[0] = upper[0] = np.inf  # a cut-off is at least one step
     cutoff = int(np.argmin(upper))
     value = float(curve[cutoff])
@@ -287,4 +307,5 @@ def _best(
         settled=bool(spent[-1] - slack[-1] > upper[cutoff]),
         mean=mean,
         curve=curve,
+        doubts=doubts,
     )

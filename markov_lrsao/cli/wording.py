@@ -29,8 +29,8 @@ _OF_COMMAND = {
 
 
 @cache
-def _options() -> frozenset[str]:
-    """Return the long options of all commands."""
+def _options(of: str | None = None) -> frozenset[str]:
+    """Return the long options of all commands, or of one."""
     import typer.main
 
     from markov_lrsao.cli.app import app
@@ -38,7 +38,8 @@ def _options() -> frozenset[str]:
     group = typer.main.get_command(app)
     return frozenset(
         option
-        for command in getattr(group, "commands", {}).values()
+        for name, command in getattr(group, "commands", {}).items()
+        if of in (None, name)
         for parameter in command.params
         for option in (*parameter.opts, *parameter.secondary_opts)
     )
@@ -51,7 +52,11 @@ def in_options(message: str, command: str) -> str:
     'use merged patterns (leave out --unmerged), or raise --max-states'
     >>> in_options('use `method="joint"`; `outside_h=True` computes anyway', "exact")
     'use --method joint; --outside-h computes anyway'
+    >>> in_options("raise `max_states`, or estimate with `simulate()`", "budget")
+    'take a smaller n, or estimate with `markov-lrsao simulate`'
     """
+    if "--max-states" not in _options(command):
+        message = message.replace("raise `max_states`", "take a smaller n")
 
     def option(match: re.Match[str]) -> str:
         text, name, value = match[0][1:-1], match[1], match[3]

@@ -36,7 +36,15 @@ from markov_lrsao.exact.linear import solve_rows
 from markov_lrsao.exact.series import Element, accumulate, add, multiply, scale, solve, vanishes
 from markov_lrsao.model.law import DOWN, UP
 
-__all__ = ["LEAST_WEIGHT", "Histories", "Response", "entries_of", "histories_of", "structure_of"]
+__all__ = [
+    "LEAST_WEIGHT",
+    "Histories",
+    "Response",
+    "entries_of",
+    "histories_of",
+    "losing",
+    "structure_of",
+]
 
 LEAST_WEIGHT = 1e-90
 """In floats smaller weights are taken as this one: falling through a long slope is less likely than
@@ -77,6 +85,15 @@ class Histories:
         """Which history follows which, whatever the weights."""
         ways = {key: [way[:2] for way in found] for key, found in self.responses.items()}
         return self.sides, ways
+
+    @property
+    def losing(self) -> set[tuple[int, bool]]:
+        """The keys of responses whose exact weights at z = 1 do not add up to 1."""
+        return {
+            key
+            for key, ways in self.responses.items()
+            if sum((weight[0] for _, _, weight in ways), fmpq(0)) != 1
+        }
 
     def ratio(self, history: int, following: int) -> Any:
         """Return what a weight is multiplied by so that answers add up to 1 at z = 1."""
@@ -145,6 +162,24 @@ def structure_of(regions: Sequence[Region], flags: Sequence[bool]) -> Histories:
         below = found
     assert below is not None, "a segment has a region"
     return below
+
+
+def losing(regions: Sequence[Region], flags: Sequence[bool]) -> set[tuple[int, bool]]:
+    """Return the (history, whether steps count) after which some runs stay for ever.
+
+    As with `structure_of`, what repeats from one region to the next does for ever.
+    """
+    evaluation = Evaluation(exact=True, order=0)
+    below: Histories | None = None
+    lost: set[tuple[int, bool]] = set()
+    for region in regions:
+        crossings = {flag: region.crossings(evaluation, flag) for flag in flags}
+        found = _Raising(below, crossings, evaluation, flags).histories()
+        before, lost = lost, found.losing
+        if below is not None and (found.structure, lost) == (below.structure, before):
+            break
+        below = found
+    return lost
 
 
 class _Raising:
@@ -339,7 +374,8 @@ class _Raising:
         else:
             e = self.evaluation
             missing = None
-            if e.missing(True) is not None:
+            if e.missing(True) is not None or (e.exact and e.at_one):
+                # Runs that are lost below, in states that are never left, lower the sum too.
                 missing = {
                     k: 1 - sum(w[0] for w in (*rows[k].values(), *outputs[k].values()))
                     for k in rows

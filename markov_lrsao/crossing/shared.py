@@ -29,7 +29,7 @@ import numpy as np
 
 from markov_lrsao.crossing.blocks import Corridor, Stretch, Weight, corridor_end, replaced
 from markov_lrsao.crossing.generating import EdgeWeights
-from markov_lrsao.crossing.histories import Histories, histories_of, structure_of
+from markov_lrsao.crossing.histories import Histories, histories_of, losing, structure_of
 from markov_lrsao.crossing.segments import Region, private_rows, regions_between
 from markov_lrsao.errors import CrossingError, SolverError
 from markov_lrsao.exact.balls import Ball, checked
@@ -173,14 +173,27 @@ class Chain:
 
     @cached_property
     def trapped(self) -> int | None:
-        """The first state that is met again and again for ever; None: all runs end."""
+        """The first state that is met again and again for ever; None: all runs end.
+
+        Or the first from which a middle is entered that some runs never leave.
+        """
         left = np.zeros(len(self.order), dtype=np.bool_)
         for i, label in enumerate(self.order.label.tolist()):
             over = self.states[i].phase >= self.end
             if over or any(self.order.label[to] != label for to, _, _ in self.edges[i]):
                 left[label] = True
         closed = np.flatnonzero(~left[self.order.label])
-        return int(closed[0]) if closed.size else None
+        return int(closed[0]) if closed.size else self._swallowed()
+
+    def _swallowed(self) -> int | None:
+        """Return the first state from which some runs stay within a middle for ever."""
+        lost = [losing(regions, self.flags) for regions in self.core.middles]
+        for i, state in enumerate(self.states):
+            if state.place < 0 and state.phase < self.end:
+                k = -1 - state.place
+                if (state.histories[k], state.phase >= self.begin) in lost[k]:
+                    return i
+        return None
 
     def describe(self, state: int) -> str:
         """Return a state in words; rows that are fresh or forgotten are left out."""
@@ -411,11 +424,12 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
     outputs: dict[int, dict[bool, Element]] = {}
     missing: dict[int, Any] = {}
     kept: dict[Settled, Element] = {}
+    swallows = evaluation.exact and evaluation.at_one
     for i, (state, edges) in enumerate(zip(chain.states, chain.edges, strict=True)):
         rows[i], outputs[i] = {}, {}
         if state.phase >= chain.end:
             outputs[i][True] = evaluation.one
-            missing[i] = evaluation.missing(False)
+            missing[i] = 0 if swallows else evaluation.missing(False)
             continue
         counted = state.phase >= chain.begin
         for to, weight, settled in edges:
@@ -432,6 +446,8 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
         missing[i] = evaluation.missing(counted)
         if missing[i] is not None and any(s or not isinstance(w, Share) for _, w, s in edges):
             missing[i] = 1 - sum(w[0] for w in rows[i].values())
+        if swallows:  # what stays in a middle for ever is in no weight
+            missing[i] = 1 - sum(w[0] for w in rows[i].values()) if state.place < 0 else 0
         evaluation.without_loop(i, rows[i], outputs[i], counted)
     found = solve(
         rows,
@@ -440,7 +456,7 @@ def generating_function(chain: Chain, evaluation: Evaluation) -> Element:
         length=evaluation.length,
         at_one=evaluation.at_one,
         lossy=evaluation.lossy,
-        missing=missing if evaluation.missing(True) is not None else None,
+        missing=missing if swallows or evaluation.missing(True) is not None else None,
     )
     whole = found[0].get(True, scale(evaluation.one, 0))
     if not evaluation.central or not core.middles:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -265,25 +266,26 @@ _FEW_ROWS = {True: 10, False: 7}  # merged or not: with no more Q-rows than this
 def expected_states(law: StepLaw, *, merge: bool) -> float | None:
     """Estimate the number of joint states from smaller members of the landscape's family.
 
-    With l fixed the count grows by a constant factor per unit of n; the factor is measured
-    between the three smallest n. None when it is quicker to try: few rows, or a landscape
-    without a family.
+    With l fixed the count grows by a constant factor per unit of n; the factor is measured between
+    the second and the third smallest n that the family has: XdivK has multiples of k only. None
+    when it is quicker to try: few rows, or a landscape without a family.
     """
     family, ell = law.landscape.family, law.landscape.ell
     if family is None or int(law.row[: law.optimum].max()) + 1 <= _FEW_ROWS[merge]:
         return None
-    smallest = next((m for m in range(1, law.n) if family.covers(m, ell)), None)
-    if smallest is None or smallest + 2 >= law.n:
+    covered = list(islice((m for m in range(1, law.n) if family.covers(m, ell)), 3))
+    if len(covered) < 3:
         return None
     sizes = []
-    for n in (smallest + 1, smallest + 2):
+    for n in covered[1:]:
         small = StepLaw.of(family.at(n, ell), law.algorithm)
         try:
             sizes.append(enumerate_joint(small, merge=merge).chain.size)
         except UndecidedComparisonError:
             return None  # these parameters decide at n, but not at smaller sizes: just try
+    steps = (law.n - covered[2]) / (covered[2] - covered[1])
     growth = sizes[1] / sizes[0]
-    return float(sizes[1] * growth ** min(law.n - smallest - 2, 1000))
+    return float(sizes[1] * growth ** min(steps, 1000))
 
 
 def enumerate_joint(

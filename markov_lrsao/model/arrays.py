@@ -82,6 +82,7 @@ def whole_numbers(values: object, name: str) -> IntArray:
         array = np.asarray(values)
     except (ValueError, OverflowError):
         array = np.empty(0)
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+    flags = isinstance(values, list | tuple) and any(isinstance(v, bool) for v in values)
+    if flags or array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise _not_numbers(name)
     return array.astype(np.int64)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from markov_lrsao.errors import ParameterError
 from markov_lrsao.model import families, naming
 from markov_lrsao.model.landscape import JUMP, JUMP_OPEN, Landscape, LandscapeFamily
 from markov_lrsao.model.naming import Expression, Key, Value
+from markov_lrsao.texts import printable
 
 if TYPE_CHECKING:
     from markov_lrsao.model.family_files import FamilyFile
@@ -231,7 +233,8 @@ def _at(value: Value, n: int, name: str) -> int | str | tuple[int, ...]:
 def _whole(value: Expression, n: int, name: str) -> int:
     number = value(n=n)
     if number.q != 1:
-        raise ParameterError(f"{name} = {value.text} is {number} at n = {n}: an integer is needed")
+        found = f"{number} at n = {n}" if "n" in value.text else "no integer"
+        raise ParameterError(f"{name} = {value.text} is {found}: an integer is needed")
     return int(number.p)
 
 
@@ -297,7 +300,8 @@ def _file_entry(text: str, helpers: tuple[str, ...]) -> Entry:
         }
         keys["l"] = Key("rational", optional=True)
         own = {**keys, **_HELPERS}
-        _, values = naming.read(f"file{colon}{rest}", {"file": own}, "landscape")
+        name = printable(PurePath(path).name.replace(":", "_")).strip()
+        _, values = naming.read(f"{name}{colon}{rest}", {name: own}, "landscape")
         return _checked(Entry(text, values, _helpers(values, helpers), file=found))
     if colon:
         raise ParameterError(f"landscape {text!r}: a file with arrays has no keys; omit {rest!r}")

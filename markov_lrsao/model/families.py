@@ -61,7 +61,9 @@ def with_helpers(family: LandscapeFamily, helpers: Sequence[str]) -> LandscapeFa
             f"objectives {names} already: choose a landscape with one objective, or no helpers"
         )
     objectives, titles = list(family.objectives), list(family.titles)
-    for helper in helpers:
+    for k, helper in enumerate(helpers):
+        if helper in helpers[:k]:
+            raise ParameterError(f"helper {helper} is given twice: name it once")
         if helper not in HELPERS:
             raise ParameterError(f"helper {helper!r} is not one of {', '.join(HELPERS)}")
         short, title, value = HELPERS[helper]

@@ -98,8 +98,13 @@ def mean_test(name: str, values: Values, mean: float, variance: float, third: fl
 
 
 def _standardised(difference: float, variance: float) -> float:
-    """Return difference / sqrt(variance), infinite where no variance can be that."""
-    return difference / math.sqrt(variance) if variance > 0 else math.inf
+    """Return difference / sqrt(variance); of numbers that do not vary any difference is too large.
+
+    A phase may take one and the same number of steps in all runs: a first plateau of one position.
+    """
+    if variance > 0:
+        return difference / math.sqrt(variance)
+    return math.inf if difference else 0.0
 
 
 def variance_test(

@@ -99,3 +99,12 @@ def test_thousands() -> None:
     assert law.method == "inversion"
     assert law.error < 1e-8
     assert law.cdf(law.quantile(0.5)) >= 0.5
+
+
+def test_the_law_of_a_line_that_its_joint_chain_gives() -> None:
+    """Segments have no law where a walk falls back any number of times; 6,142 states do."""
+    landscape = Landscape.named("xdivk:k=3", n=30, helpers=["onemax"])
+    law = distribution(landscape)
+    assert law.method == "powers"
+    assert law.error < 1e-11
+    assert law.mean == pytest.approx(float(runtime(landscape).total), rel=1e-9)

@@ -36,6 +36,7 @@ from markov_lrsao.errors import (
     attempt,
     granted,
 )
+from markov_lrsao.values.plateaus import several_plateaus
 
 PAPER = Algorithm.lrsao(Parameters.paper(9))
 JUMP = Landscape.jump(9, 2)
@@ -203,3 +204,14 @@ def test_four_errors_are_refusals_and_no_others(error: type) -> None:
         with pytest.raises(other):
             attempt(lambda kind=other: fails(kind))  # type: ignore[misc]
     assert granted(attempt(lambda: 7)) == 7
+
+
+def test_slopes_with_endless_histories_are_left_to_other_ways() -> None:
+    """Three positions between plateaus of one bridge: once `exact` simulated where layers tell."""
+    law = StepLaw.of(Landscape.named("regions:widths=2+1+2,bridges=all-but-last", n=10))
+    assert not isinstance(several_plateaus(law), Refused)
+    assert isinstance(plan(law, Options(tolerance=fmpq(1, 10))), Followed)
+    large = Landscape.named("regions:widths=6+7+7+7+5,bridges=all-but-last", n=44)
+    found = runtime(large)
+    assert found.kind == "exact"
+    assert abs(float(found.total) - 303.3013801870798) < 1e-9

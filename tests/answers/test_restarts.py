@@ -120,3 +120,16 @@ def test_cut_offs_from_runs() -> None:
     assert "estimated from 20,000 runs" in str(found)
     with pytest.raises(NotAbsorbingError, match="none of"):
         from_runs(shape, "rls", np.full(10, -1), 500, Infinite())
+
+
+def test_cut_offs_before_the_first_run_can_end_are_not_shown() -> None:
+    """The law is known within an error: noise is no probability of having ended."""
+    found = restarts(Landscape.named("jump-m:m=3", n=12, helpers=["onemax"]))
+    assert np.isinf(found.curve[:12]).all()
+    assert found.to_dict()["curve"][0][0] == 12
+    shown = str(found).splitlines()[4].split()
+    # A straight climb: the first action down to chance once, and OneMax where Jump_3 rejects.
+    assert shown[0] == "12"
+    assert found.doubts is not None
+    assert abs(float(shown[1]) - found.curve[12]) <= 2 * found.doubts[12] + 0.1
+    assert len(shown[1].replace(".", "")) < 8

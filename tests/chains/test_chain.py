@@ -7,7 +7,7 @@ import pytest
 from flint import fmpq
 from instances import jump_chain, jump_law
 
-from markov_lrsao import MarkovChain, runtime
+from markov_lrsao import Landscape, MarkovChain, StepLaw, runtime
 from markov_lrsao.chains.sources import birth_death_chain, chain_from_rows, plateau_walk
 from markov_lrsao.errors import (
     ExactnessError,
@@ -154,3 +154,11 @@ def test_the_estimate_does_not_refuse_what_is_decided() -> None:
     law = jump_law(15, 2, "1/2", "1/16", "114/5")
     runtime(law.landscape, law.algorithm, method="crossing", field="float")  # decided
     expected_states(law, merge=True)
+
+
+def test_the_expected_size_comes_from_sizes_that_the_family_has() -> None:
+    """XdivK has multiples of k only: once the refusal spoke of n = 4 where 60 was asked."""
+    law = StepLaw.of(Landscape.named("xdivk:k=3", n=45, helpers=["onemax"]))
+    expected = expected_states(law, merge=True)
+    assert expected is not None
+    assert 1 < expected / 196_603 < 10

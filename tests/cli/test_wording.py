@@ -70,6 +70,7 @@ def test_every_argument_that_an_error_names_has_its_option() -> None:
     ("python", "command", "terminal"),
     [
         ("raise `max_states`", "exact", "raise --max-states"),
+        ("raise `max_states`", "budget", "take a smaller n"),
         ("use `merge=True`", "exact", "use merged patterns (leave out --unmerged)"),
         ('use `method="joint"`', "exact", "use --method joint"),
         ("`outside_h=True` computes anyway", "map", "--outside-h computes anyway"),

@@ -13,7 +13,7 @@ from markov_lrsao.crossing import histories as histories_module
 from markov_lrsao.crossing.composition import Letter, slope_automaton
 from markov_lrsao.crossing.decomposition import decompose
 from markov_lrsao.crossing.generating import GeneratingFunction
-from markov_lrsao.crossing.histories import histories_of, structure_of
+from markov_lrsao.crossing.histories import histories_of, losing, structure_of
 from markov_lrsao.crossing.shared import core_of, generating_function
 from markov_lrsao.errors import CrossingError
 from markov_lrsao.exact.evaluation import Evaluation
@@ -162,3 +162,37 @@ def test_structure_repeats_and_too_many_histories_are_refused(
     with pytest.raises(CrossingError, match="more than 8 ways"):
         structure_of(middle, (True,))
     assert isinstance(plan(law, Options()), Counted)
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "helpers"),
+    [
+        ("seqopt:gaps=2+2", 9, ["onemax", "zeromax"]),
+        ("seqopt:gaps=2+2", 10, ["onemax", "zeromax"]),
+        ("cliff:m=4,d=1", 10, ["zeromax", "constant"]),
+    ],
+)
+def test_what_stays_within_a_slope_for_ever_is_lost(text: str, n: int, helpers: list[str]) -> None:
+    """Answers of a middle then add up to less than 1: once they were taken to add up to 1.
+
+    Two neighbours of the middle lead to each other for ever, one by OneMax and one by ZeroMax.
+    """
+    landscape = Landscape.named(text, n=n, helpers=helpers)
+    joint, segments = (runtime(landscape, method=m, outside_h=True) for m in ("joint", "segments"))
+    assert joint.trap is not None
+    assert segments.trap is not None
+    assert (joint.method, segments.method) == ("joint", "segments")
+    assert segments.trap.lower == segments.trap.upper == joint.trap.lower == joint.trap.upper
+
+
+def test_a_middle_that_swallows_runs_is_seen_by_its_histories() -> None:
+    law = StepLaw.of(Landscape.named("seqopt:gaps=2+2", n=9, helpers=["onemax", "zeromax"]))
+    core = core_of(law)
+    (middle,) = core.middles
+    assert losing(middle, (True,))
+    chain = core.chain(0, len(law.landscape.milestones))
+    assert chain.trapped is not None
+    assert chain._swallowed() is not None
+    jump = core_of(StepLaw.of(Landscape.jump(30, 5)))
+    assert jump.middles
+    assert not any(losing(m, (False, True)) for m in jump.middles)

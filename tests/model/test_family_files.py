@@ -90,7 +90,9 @@ def test_parameters_of_a_file_are_keys(tmp_path: Path) -> None:
     path.write_text(CLIFF.replace("d = 3\n", 'd = ""\n'))
     with pytest.raises(ParameterError, match="'d' is missing"):
         Landscape.named(str(path), n=10)
-    with pytest.raises(ParameterError, match="'e' is not one of its keys"):
+    with pytest.raises(
+        ParameterError, match=f"'e' is not one of its keys; the keys of {path.name}"
+    ):
         Landscape.named(f"{path}:e=4", n=10)
     with pytest.raises(ParameterError, match="not possible for mine: needed is n - d - 1 >= 0"):
         Landscape.named(f"{path}:d=11", n=10)

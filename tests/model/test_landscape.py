@@ -119,6 +119,7 @@ def test_pieces_must_cover_each_position_once() -> None:
         ({"A": [0.0, 1.0]}, "A", None, "integers"),
         ({"A": [[0, 1]]}, "A", None, "integers"),
         ({"A": ["0", "1"]}, "A", None, "integers"),
+        ({"A": [0, True, 2]}, "A", None, "integers"),
         ({"A": [0, 2, 2]}, "A", None, "one largest value"),
         ({"A": [0, 1, 2]}, "A", [1], "last milestone"),
         ({"A": [0, 1, 2]}, "A", [2, 2], "must increase"),

@@ -210,6 +210,16 @@ def test_tests_of_moments_by_hand() -> None:
     )
 
 
+def test_phases_that_take_one_step_in_all_runs_agree() -> None:
+    """A first plateau of one position: T1 = 1, which once was no agreement for want of variance."""
+    values = np.ones(50, dtype=np.int64)
+    assert mean_test("T1", values, 1.0, 0.0, 0.0).p_value == 1.0
+    assert variance_test("T1", values, 1.0, 0.0, 0.0).p_value == 1.0
+    assert mean_test("T1", values, 1.5, 0.0, 0.0).p_value == 0.0
+    values[0] = 2
+    assert variance_test("T1", values, 1.0, 0.0, 0.0).p_value == 0.0
+
+
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan])
 def test_variances_that_cannot_be_are_found(wrong: float) -> None:
     values = np.array([4, 9, 2, 5])
