@@ -41,11 +41,12 @@ from markov_lrsao.values.enclosure import TOLERANCE, counted_phases
 from markov_lrsao.values.entries import Grid
 from markov_lrsao.values.lost_moments import second_anywhere
 from markov_lrsao.values.lumped_row import enclose_by_lumps
-from markov_lrsao.values.options import float_system, lost_of, steps_of
+from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.plateaus import Plateaus
 from markov_lrsao.values.policies import FloatSystem
-from markov_lrsao.values.row_bounds import Explored, too_large
+from markov_lrsao.values.row_bounds import too_large
 from markov_lrsao.values.row_enclosure import enclose_by_product, enclose_sharply
+from markov_lrsao.values.row_explored import explored_of
 from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid, grids, lumped_grids, sharp_grid
 from markov_lrsao.values.second_moments import Left, timed_edges, variance_of
@@ -383,7 +384,7 @@ def _bounded(graph: RowGraph, moments: int) -> Answer:
     at the upper end (`markov_lrsao.values.anywhere`). At the lower end states that were cut off
     cost what is left at least for the whole run, and nothing for its phases.
     """
-    found = _explored(graph)
+    found = explored_of(graph)
     whole, *phases = counted_phases(graph.walk.law)
     assert all(whole)
     values = [[q, *[UNKNOWN] * (moments - 1)] for q in (found.total(), *map(found.phase, phases))]
@@ -393,19 +394,6 @@ def _bounded(graph: RowGraph, moments: int) -> Answer:
         )
         values[0][1] = UNKNOWN if isinstance(variance, Refused) else variance
     return Answer(values, "crossing", len(graph.states), undecided=found.undecided())
-
-
-def _explored(graph: RowGraph) -> Explored:
-    return Explored(
-        float_system(graph.options, len(graph.states)),
-        steps_of(graph.options),
-        np.array([o.phase for o in graph.options]),
-        _least_left(graph),
-        _left(graph),
-        np.array(graph.cut, dtype=np.int64),
-        lost_of(graph.options),
-        graph.walk.apart,
-    )
 
 
 def _variance(graph: RowGraph, system: FloatSystem, mean: Quantity, left: Floats) -> Quantity:
@@ -429,27 +417,3 @@ def _left_twice(graph: RowGraph, left: Floats) -> Left:
         untold[i] = graph.untold(owner)
     owned = np.isin([option.owner for option in graph.options], graph.cut)
     return Left(first, second, owned, untold)
-
-
-def _left(graph: RowGraph) -> Floats:
-    """Return per option a bound of E[steps from a state on that was cut off, or a lost run]."""
-    walk, cut = graph.walk, set(graph.cut)
-    left = lost_of(graph.options)
-    for i in np.flatnonzero(left).tolist():
-        left[i] *= walk.most_left_to_lost(graph.states[graph.options[i].owner]) * (1 + 1e-15)
-    for i, option in enumerate(graph.options):
-        if option.owner in cut:
-            assert walk.anywhere is not None
-            left[i] = walk.most_left(graph.states[option.owner])
-    return left
-
-
-def _least_left(graph: RowGraph) -> Floats:
-    """Return per option a bound from below of E[steps from a state on that was cut off]."""
-    anywhere, cut = graph.walk.anywhere, set(graph.cut)
-    least = np.zeros(len(graph.options))
-    if anywhere is not None:
-        for i, option in enumerate(graph.options):
-            if option.owner in cut:
-                least[i] = anywhere.lower[graph.states[option.owner].position]
-    return least

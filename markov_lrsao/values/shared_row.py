@@ -64,6 +64,10 @@ class SharedRow:
         what is bounded over all options is bounded for every value that a climb may have led to,
         and for all numbers of rejections at the top of a slope
     timed : whether slopes know how long passages took
+
+    Attributes
+    ----------
+    alike : per slope groups of actions that need not be told apart above it, once it is hidden
     """
 
     def __init__(
@@ -103,7 +107,7 @@ class SharedRow:
         self.anywhere: Anywhere | None = None if isinstance(anywhere, Refused) else anywhere
         self.ends = SlopeEnds(place, self.slopes, self.values, chance=chance)
         self.lumps = {kind: Lumps(self.slopes, self.ends.falls, kind) for kind in Words}
-        self._alike = [self._exchangeable(h) for h in range(len(self.slopes))]
+        self.alike = [self._exchangeable(h) for h in range(len(self.slopes))]
         self._hidden: dict[tuple[int, tuple[int, ...]], int] = {}
         self._greedy: dict[tuple[object, ...], tuple[list[tuple[int, ...]], bool]] = {}
         self._normal: dict[tuple[object, ...], tuple[tuple[int, ...], tuple[int, ...]]] = {}
@@ -164,7 +168,7 @@ class SharedRow:
             if final and self._chance:  # (tables are looked up among the nodes of the other walk)
                 bridge = self.place.bridges[-1]
                 relaxed, known = self.orders.without_dead(relaxed, known, bridge)
-            groups = self._alike[hidden] if hidden else []
+            groups = self.alike[hidden] if hidden else []
             found = self._normal[key] = self.orders.exchanged(groups, relaxed, known)
         return found
 

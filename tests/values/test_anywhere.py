@@ -19,7 +19,8 @@ from markov_lrsao.values import anywhere
 from markov_lrsao.values.anywhere import Choice, Spot, bounds_anywhere, choices, extreme, holds
 from markov_lrsao.values.options import float_system, steps_of
 from markov_lrsao.values.plateaus import Plateaus, plateaus_of
-from markov_lrsao.values.relearning import _bounded, _least_left, _left
+from markov_lrsao.values.relearning import _bounded
+from markov_lrsao.values.row_explored import _least_left, _left
 from markov_lrsao.values.row_graph import RowGraph
 from markov_lrsao.values.row_grids import coarse_grid
 from markov_lrsao.values.shared_row import SharedRow
