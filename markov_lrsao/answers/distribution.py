@@ -141,7 +141,8 @@ def _best(
         found = way(law, phase, progress)
         if isinstance(found, Refused):
             if found.reason.advised:  # no way can begin, but for chains of moderate size
-                few = powers_of_few_patterns(law, phase, progress) if len(ways) > 1 else found
+                again = len(ways) > 1 and way is not powers_of_patterns
+                few = powers_of_few_patterns(law, phase, progress) if again else found
                 if isinstance(few, Refused):
                     raise found.reason
                 return few
