@@ -67,8 +67,8 @@ def look_up(maps, tag, level, hidden, row, event, seen, gaps):
 
 
 @compiled(allocates=False)
-def number(nodes, count, table, node):
-    """Return the number of a node, and whether it is new."""
+def _slot(nodes, table, node):
+    """Return where the number of a node stands in the table, or where it would."""
     mixed = np.uint64(0)
     for x in node:
         mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + np.uint64(x + 2))
@@ -82,8 +82,17 @@ def number(nodes, count, table, node):
                 same = False
                 break
         if same:
-            return i, False
+            break
         at = (at + np.uint64(1)) & mask
+    return at
+
+
+@compiled(allocates=False)
+def number(nodes, count, table, node):
+    """Return the number of a node, and whether it is new; -1 if there is no room for it."""
+    at = _slot(nodes, table, node)
+    if table[at] >= 0:
+        return table[at], False
     if count[0] >= len(nodes):
         return -1, False
     i = count[0]
@@ -97,19 +106,4 @@ def number(nodes, count, table, node):
 @compiled(allocates=False)
 def seek(nodes, table, node):
     """Return the number of a node that is known, or -1."""
-    mixed = np.uint64(0)
-    for x in node:
-        mixed = _mixed(mixed * np.uint64(0x9E3779B97F4A7C15) + np.uint64(x + 2))
-    mask = np.uint64(len(table) - 1)
-    at = mixed & mask
-    while table[at] >= 0:
-        i = table[at]
-        same = True
-        for k in range(len(node)):
-            if nodes[i, k] != node[k]:
-                same = False
-                break
-        if same:
-            return i
-        at = (at + np.uint64(1)) & mask
-    return -1
+    return table[_slot(nodes, table, node)]
