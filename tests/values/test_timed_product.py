@@ -211,7 +211,11 @@ def simulated(n: int, widths: str, bridges: str) -> tuple[float, float]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "widths", "bridges", "largest", "width"),
-    [(13, "3+3+3", "own", 250_000, 0.3), (20, "3+3+3+3", "shared", 250_000, 0.7)],
+    [
+        (13, "3+3+3", "shared", 250_000, 0.15),
+        (100, "5+5+5+5", "shared", 250_000, 0.25),
+        (13, "3+3+3", "own", 500_000, 1.5),
+    ],
 )
 def test_against_a_million_runs(
     n: int, widths: str, bridges: str, largest: int, width: float
