@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -56,9 +57,12 @@ def test_means_of_runs_lie_in_the_enclosure(n: int, widths: tuple[int, ...], bri
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("n", "widths", "bridges"), SMALL)
-def test_all_small_plateaus(n: int, widths: tuple[int, ...], bridges: str) -> None:
-    assert apart(n, widths, bridges) < 4.5
+def test_all_small_plateaus(record_property: Callable[[str, object], None]) -> None:
+    """None of some 160 is far off; the largest of so many may be three standard errors."""
+    found = {case: apart(*case) for case in SMALL}
+    record_property("instances", len(found))
+    record_property("largest", f"{max(found.values()):.2f} standard errors")
+    assert not {case: z for case, z in found.items() if z >= 4.5}
 
 
 def test_a_slope_that_returns_who_falls_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
