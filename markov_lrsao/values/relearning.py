@@ -257,11 +257,6 @@ def _common(a: Quantity, b: Quantity) -> Quantity:
     return Quantity.enclosed(lower, upper)
 
 
-def _upper(quantity: Quantity) -> fmpq:
-    assert quantity.upper is not None
-    return quantity.upper
-
-
 def _coarse(place: Plateaus, moments: int, most: int, grid: Grid) -> Answer:
     """Follow the likeliest states, all if they fit, and bound the steps from any others on.
 

@@ -31,6 +31,8 @@ from markov_lrsao.values.ways import Walk, Ways
 __all__ = ["unlearnings"]
 
 _MOST_STATES = 150_000
+_ROUNDED = 1e-12
+"""More than sums of some hundred probabilities are rounded by, relative to them."""
 
 
 def unlearnings(
@@ -54,7 +56,10 @@ def unlearnings(
     groups = [(i, group) for i in range(len(place.plateaus)) for group in _groups(walk, i)]
     with progress("counting what is unlearnt", total=len(groups)) as bar:
         for i, group in groups:
-            low, high = (side[i][group].sum(axis=0) for side in costs)
+            low, high = (
+                side[i][group].sum(axis=0) * (1 + slack)
+                for side, slack in zip(costs, (-_ROUNDED, _ROUNDED), strict=True)
+            )
             names = tuple(place.law.actions[a] for a in group)
             result[i, names] = enclosed(found.system, low, high, found.most)
             bar.advance()
